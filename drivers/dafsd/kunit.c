@@ -89,8 +89,10 @@ TESTED(dafsd_export_put);
 TESTED(dafsd_export_serve);
 TESTED(dafsd_export_withdraw);
 TESTED(dafsd_fh_sign);
+TESTED(dafsd_place_served);
 TESTED(dafsd_place_set);
 TESTED(dafsd_place_show);
+TESTED(dafsd_place_withdrawn);
 TESTED(dafsd_withdraw_seconds);
 
 /* state/ */

@@ -340,6 +340,7 @@ static struct config_group *dafsd_exports_make_group(struct config_group *parent
 static void dafsd_exports_drop_item(struct config_group *parent, struct config_item *ci)
 {
 	dafsd_export_disable(to_export_item(ci));
+	dafsd_place_gone(to_export_item(ci)->conf.place);
 	config_item_put(ci);
 }
 

@@ -3,7 +3,8 @@
  * Where else a file system is, if this server fails (5.3).
  *
  * The administrator gives it as text, "ADDRESS:/EXPORT[,ADDRESS:/EXPORT]...", with an address of
- * IPv6 in brackets.  It is taken apart for each client that asks, which is seldom.
+ * IPv6 in brackets, and without an interface, which means nothing elsewhere.  It is taken apart for
+ * each client that asks, which is seldom.
  */
 #include <linux/inet.h>
 #include <linux/slab.h>
@@ -16,16 +17,23 @@
 /* Of one export */
 #define DAFSD_MAX_LOCATIONS	8
 
+/* Bytes of the path of an export in a message */
+#define DAFSD_ROOT_LEN		128
+
 /**
  * struct dafsd_place - where else an export is; outlives the time that it is served
  * @ref: one of its item in configfs, one of the export while it is served
  * @number: of the export for dafsd_client_tell()
+ * @served: the export is; changed by its item under the lock of that, with @setting held
+ * @setting: held while @text or @served changes, and clients learn of it
  * @lock: guards @text
  * @text: as the administrator has given it, or NULL
  */
 struct dafsd_place {
 	struct kref ref;
 	unsigned long number;
+	bool served;
+	struct mutex setting;	/* see above */
 	spinlock_t lock;	/* see above */
 	char *text;
 };
@@ -45,6 +53,7 @@ struct dafsd_place *dafsd_place_new(void)
 	if (!place)
 		return NULL;
 	kref_init(&place->ref);
+	mutex_init(&place->setting);
 	spin_lock_init(&place->lock);
 	place->number = atomic_long_inc_return(&dafsd_place_numbers);
 	return place;
@@ -67,6 +76,7 @@ static void dafsd_place_free(struct kref *ref)
 {
 	struct dafsd_place *place = container_of(ref, struct dafsd_place, ref);
 
+	mutex_destroy(&place->setting);
 	kfree(place->text);
 	kfree(place);
 }
@@ -83,32 +93,66 @@ void dafsd_place_put(struct dafsd_place *place)
 		kref_put(&place->ref, dafsd_place_free);
 }
 
-/* Cuts one location off @text, and takes it apart.  Return: false if it is none. */
-static bool dafsd_location_parse(char **text, char **server, char **path)
+/* Cuts one location off @text, and takes it apart.  Return: its family, or 0 if it is none. */
+static int dafsd_location_split(char **text, char **server, char **path)
+{
+	char *one = strsep(text, ","), *end;
+	bool brackets = *one == '[';
+
+	end = strstr(one, brackets ? "]:/" : ":/");
+	if (!end)
+		return 0;
+	*path = strchr(end, '/');
+	*end = '\0';
+	*server = one + brackets;
+	return brackets ? AF_INET6 : AF_INET;
+}
+
+/* Bytes of a string in a message, with what refers to it, and of a path with these components */
+static size_t dafsd_wire_size(size_t len)
+{
+	return ALIGN(sizeof(u32) + len, 8);
+}
+
+static size_t dafsd_path_size(const char *path)
+{
+	size_t size = 2 * sizeof(u32), len;
+
+	for (; *path; path += len) {
+		path += *path == '/';
+		len = strcspn(path, "/");
+		size += dafsd_wire_size(len);
+	}
+	return size;
+}
+
+/* Return: bytes of a location in a message, or 0 if it is none.  @text is changed. */
+static size_t dafsd_location_check(char **text)
 {
 	struct sockaddr_storage addr;
-	char *one = strsep(text, ","), *end;
+	char *server, *path;
+	int family = dafsd_location_split(text, &server, &path);
 
-	end = strstr(one, *one == '[' ? "]:/" : ":/");
-	if (!end)
-		return false;
-	*path = strchr(end, '/');
-	if (*one == '[')
-		one++;
-	*end = '\0';
-	*server = one;
-	return (*path)[1] && !inet_pton_with_scope(&init_net, AF_UNSPEC, one, NULL, &addr);
+	if (!family || strchr(server, '%') ||
+	    inet_pton_with_scope(&init_net, family, server, NULL, &addr))
+		return 0;
+	if (!path[1] || strstr(path, "//") || path[strlen(path) - 1] == '/')
+		return 0;
+	return 2 * sizeof(u32) + dafsd_wire_size(strlen(server)) + dafsd_path_size(path);
 }
 
 /* @text is changed. */
 static bool dafsd_locations_ok(char *text)
 {
+	size_t size = 0, one;
 	unsigned int nr = 0;
-	char *server, *path;
 
-	while (text)
-		if (nr++ == DAFSD_MAX_LOCATIONS || !dafsd_location_parse(&text, &server, &path))
+	while (text) {
+		one = dafsd_location_check(&text);
+		size += one;
+		if (!one || nr++ == DAFSD_MAX_LOCATIONS || size > DAFSD_LOCATIONS_LEN)
 			return false;
+	}
 	return true;
 }
 
@@ -149,13 +193,15 @@ int dafsd_place_set(struct dafsd_place *place, const char *text, size_t len)
 
 	if (IS_ERR(new))
 		return PTR_ERR(new);
+	guard(mutex)(&place->setting);
 	spin_lock(&place->lock);
 	old = place->text;
 	place->text = new;
 	spin_unlock(&place->lock);
 	kfree(old);
-	/* after: who asks from now on is told the new ones */
-	dafsd_clients_retell(&dafsd_server, place->number);
+	/* after: who asks from now on is told the new ones; nobody can while it is not served */
+	if (place->served)
+		dafsd_clients_retell(&dafsd_server, place->number);
 	return 0;
 }
 
@@ -190,8 +236,10 @@ ssize_t dafsd_place_show(struct dafsd_place *place, char *page)
  *
  * Context: may sleep.
  */
-void dafsd_place_served(const struct dafsd_place *place)
+void dafsd_place_served(struct dafsd_place *place)
 {
+	guard(mutex)(&place->setting);
+	place->served = true;
 	dafsd_clients_retell(&dafsd_server, place->number);
 }
 
@@ -201,9 +249,22 @@ void dafsd_place_served(const struct dafsd_place *place)
  *
  * Context: may sleep.
  */
-void dafsd_place_withdrawn(const struct dafsd_place *place)
+void dafsd_place_withdrawn(struct dafsd_place *place)
 {
-	dafsd_clients_untell(&dafsd_server, place->number);
+	guard(mutex)(&place->setting);
+	place->served = false;
+	dafsd_clients_untell(&dafsd_server, place->number, false);
+}
+
+/**
+ * dafsd_place_gone() - the export will not be served any more
+ * @place: its place
+ *
+ * Context: may sleep.
+ */
+void dafsd_place_gone(const struct dafsd_place *place)
+{
+	dafsd_clients_untell(&dafsd_server, place->number, true);
 }
 
 /**
@@ -243,7 +304,7 @@ static u32 dafsd_locate(struct dafsd_located *to, struct dafs_str *parts)
 	if (!*text)
 		return 0;
 	/* they were found correct when they were set */
-	while (text && nr < DAFSD_MAX_LOCATIONS && dafsd_location_parse(&text, &server, &path)) {
+	while (text && nr < DAFSD_MAX_LOCATIONS && dafsd_location_split(&text, &server, &path)) {
 		struct dafs_fs_location *loc = &to->list[nr++];
 
 		loc->server = (struct dafs_str){ strlen(server), (const u8 *)server };
@@ -275,7 +336,9 @@ void *dafsd_place_locations(struct dafsd_place *place, const char *name,
 		return NULL;
 	}
 	root = memcpy(&to->parts[parts], name, len);
-	to->fs.fs_root = dafsd_split_path(root, to->parts);
+	/* a response of the smallest size has no room for a long one, which no client needs */
+	if (dafsd_path_size(name) <= DAFSD_ROOT_LEN)
+		to->fs.fs_root = dafsd_split_path(root, to->parts);
 	dafsd_place_copy(place, to->text, sizeof(to->text));
 	to->fs.locations.elems = to->list;
 	to->fs.locations.count = dafsd_locate(to, to->parts + to->fs.fs_root.count);

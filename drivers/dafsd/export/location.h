@@ -8,7 +8,7 @@
 struct dafsd_client;
 struct dafsd_place;
 
-/* Bytes of the text: what fits into a response of the smallest size with the rest of it */
+/* Bytes of the text, and of it in a message: what fits into a response of the smallest size */
 #define DAFSD_LOCATIONS_LEN	512
 
 struct dafsd_place *dafsd_place_new(void);
@@ -16,8 +16,9 @@ struct dafsd_place *dafsd_place_get(struct dafsd_place *place);
 void dafsd_place_put(struct dafsd_place *place);
 int dafsd_place_set(struct dafsd_place *place, const char *text, size_t len);
 ssize_t dafsd_place_show(struct dafsd_place *place, char *page);
-void dafsd_place_served(const struct dafsd_place *place);
-void dafsd_place_withdrawn(const struct dafsd_place *place);
+void dafsd_place_served(struct dafsd_place *place);
+void dafsd_place_withdrawn(struct dafsd_place *place);
+void dafsd_place_gone(const struct dafsd_place *place);
 void *dafsd_place_locations(struct dafsd_place *place, const char *name,
 			    struct dafsd_client *client, struct dafs_seq *seq);
 

@@ -351,11 +351,14 @@ struct dafsd_respcache *dafsd_respcache_lookup(struct dafsd_server *server,
 
 /* Return: OK; UNKNOWN_SESSION; NOT_AUTHORIZED; BAD_SESSION if it is still connected (E-56). */
 static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
+					   const struct dafs_session_id *session_id,
 					   const struct dafsd_respcache *cache)
 {
 	lockdep_assert_held(&asker->client->server->sessions_lock);
+	/* of a session without a cache nothing is known, but its requests must have ended */
 	if (!cache)
-		return DAFSERR_UNKNOWN_SESSION;
+		return dafsd_session_is_open(asker->client, session_id) ?
+		       DAFSERR_BAD_SESSION : DAFSERR_UNKNOWN_SESSION;
 	if (!dafsd_respcache_is_of(cache, asker->client))
 		return DAFSERR_NOT_AUTHORIZED;
 	return cache->op && dafs_chan_is_open(cache->op->chan) ? DAFSERR_BAD_SESSION :
@@ -373,7 +376,7 @@ static dafs_status_t dafsd_respcache_find(const struct dafsd_session *asker,
 
 	spin_lock(&server->sessions_lock);
 	cache = dafsd_respcache_lookup(server, session_id);
-	status = dafsd_respcache_check(asker, cache);
+	status = dafsd_respcache_check(asker, session_id, cache);
 	if (!status)
 		kref_get(&cache->ref);
 	spin_unlock(&server->sessions_lock);
@@ -401,7 +404,7 @@ dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 
 	spin_lock(&client->server->sessions_lock);
 	cache = dafsd_respcache_lookup(client->server, session_id);
-	status = dafsd_respcache_check(asker, cache);
+	status = dafsd_respcache_check(asker, session_id, cache);
 	if (!status)
 		put = dafsd_respcache_forget(cache);
 	spin_unlock(&client->server->sessions_lock);

@@ -18,7 +18,7 @@ struct dafsd_store;
 #define DAFSD_RESPONSE_ROOM	160
 
 /* Response caches of former sessions that a client has at most */
-#define DAFSD_RESPCACHES	16
+#define DAFSD_RESPCACHES	64
 
 /* What a session's requests are remembered for; a module parameter */
 enum dafsd_respcache_kind {

@@ -37,6 +37,22 @@ static struct dafsd_session *dafsd_session_lookup(struct dafsd_server *server,
 }
 
 /**
+ * dafsd_session_is_open() - has a client a session that is connected?
+ * @client: the client
+ * @session_id: of the session
+ *
+ * Context: holds dafsd_server.sessions_lock.
+ * Return: true if so; its requests may be executed.
+ */
+bool dafsd_session_is_open(const struct dafsd_client *client,
+			   const struct dafs_session_id *session_id)
+{
+	const struct dafsd_session *ses = dafsd_session_lookup(client->server, session_id);
+
+	return ses && ses->client == client && dafs_chan_is_open(ses->op->chan);
+}
+
+/**
  * dafsd_session_find() - the session with an id
  * @server: the server
  * @session_id: as returned by CLIENT_CONNECT

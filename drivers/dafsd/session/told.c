@@ -55,16 +55,20 @@ void dafsd_clients_retell(struct dafsd_server *server, unsigned long number)
  * dafsd_clients_untell() - an export is not served any more, so nobody can ask
  * @server: the server
  * @number: of the export
+ * @gone: it never will be again
  *
  * Context: may sleep.
  */
-void dafsd_clients_untell(struct dafsd_server *server, unsigned long number)
+void dafsd_clients_untell(struct dafsd_server *server, unsigned long number, bool gone)
 {
 	struct dafsd_client *client;
 
 	mutex_lock(&server->clients_lock);
-	list_for_each_entry(client, &server->clients, node)
+	list_for_each_entry(client, &server->clients, node) {
 		xa_clear_mark(&client->told, number, DAFSD_TOLD_OLD);
+		if (gone)
+			xa_erase(&client->told, number);
+	}
 	mutex_unlock(&server->clients_lock);
 }
 

@@ -39,6 +39,8 @@ static bool dafs_location_parse(const struct dafs_client *clnt, const struct daf
 	if (!len || len >= sizeof(text))
 		return false;
 	memcpy(text, at, len);
+	/* addresses are compared as a whole */
+	memset(addr, 0, sizeof(*addr));
 	if (inet_pton_with_scope(params->net, AF_UNSPEC, text, NULL, addr))
 		return false;
 	dafs_location_set_port(clnt, addr);
@@ -87,7 +89,7 @@ static int dafs_locations_read(struct dafs_client *clnt, const struct dafs_op *o
  * @fh: any object in the file system
  * @to: filled
  *
- * Does not wait for a connection.
+ * Does not wait for a connection, nor long for the response.
  *
  * Context: may sleep.
  * Return: 0; -ENODATA if the server does not tell; or another negative errno.
@@ -106,6 +108,7 @@ int dafs_get_locations(struct dafs_client *clnt, struct dafs_conn *conn, const s
 		.args = &args,
 		.res = &res,
 		.nowait = true,
+		.brief = true,
 	};
 	int err = conn ? dafs_op_run_on(clnt, conn, &op) : dafs_op_run(clnt, &op);
 

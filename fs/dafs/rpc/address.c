@@ -35,13 +35,17 @@ bool dafs_addr_equal(const struct sockaddr_storage *a, const struct sockaddr_sto
 	       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
+static struct sockaddr_storage dafs_client_own(const struct dafs_client *clnt, unsigned int nr)
+{
+	return nr ? dafs_addr_storage(&clnt->params.more[nr - 1]) : clnt->params.dst;
+}
+
 /* The addresses of the server, over and over, beginning with that of the path. */
 static struct sockaddr_storage dafs_path_own(const struct dafs_path *path, unsigned int nr)
 {
-	const struct dafs_client_params *params = &path->ses->clnt->params;
+	const struct dafs_client *clnt = path->ses->clnt;
 
-	nr = (path->nr + nr) % (1 + params->nr_more);
-	return nr ? dafs_addr_storage(&params->more[nr - 1]) : params->dst;
+	return dafs_client_own(clnt, (path->nr + nr) % (1 + clnt->params.nr_more));
 }
 
 /**
@@ -56,25 +60,31 @@ struct sockaddr_storage dafs_path_home(const struct dafs_path *path)
 	return dafs_path_own(path, 0);
 }
 
+/* Return: the number of the address among the server's own, or -1. */
+static int dafs_client_own_nr(const struct dafs_client *clnt, const struct sockaddr_storage *addr)
+{
+	struct sockaddr_storage own;
+	int i;
+
+	for (i = 0; i <= (int)clnt->params.nr_more; i++) {
+		own = dafs_client_own(clnt, i);
+		if (dafs_addr_equal(addr, &own))
+			return i;
+	}
+	return -1;
+}
+
 /**
- * dafs_path_is_own() - does a path lead to an address of the server that was mounted?
+ * dafs_path_own_nr() - to which address of the server that was mounted does a path lead?
  * @path: the path
  *
  * Context: holds the lock of its session.
- * Return: false if it leads to one that has taken over, or may.
+ * Return: its number, from 0; -1 if it leads to one that has taken over, or may.
  */
-bool dafs_path_is_own(const struct dafs_path *path)
+int dafs_path_own_nr(const struct dafs_path *path)
 {
-	struct sockaddr_storage own;
-	unsigned int i;
-
 	lockdep_assert_held(&path->ses->lock);
-	for (i = 0; i <= path->ses->clnt->params.nr_more; i++) {
-		own = dafs_path_own(path, i);
-		if (dafs_addr_equal(&path->at, &own))
-			return true;
-	}
-	return false;
+	return dafs_client_own_nr(path->ses->clnt, &path->at);
 }
 
 /**
@@ -109,6 +119,22 @@ static struct sockaddr_storage dafs_session_served_by(struct dafs_session *ses)
 	return addr;
 }
 
+/**
+ * dafs_session_places() - how many addresses are tried in turn while nothing is connected?
+ * @ses: the session
+ *
+ * Context: any but interrupt; its lock is not held.
+ * Return: their number.
+ */
+unsigned int dafs_session_places(struct dafs_session *ses)
+{
+	const struct sockaddr_storage served_by = dafs_session_served_by(ses);
+	struct dafs_client *clnt = ses->clnt;
+
+	return 1 + clnt->params.nr_more + dafs_client_alternates(clnt) +
+	       (dafs_client_own_nr(clnt, &served_by) < 0);
+}
+
 /*
  * Where to search while nothing is connected: first where it was, then the server that was mounted,
  * its alternates, and who has served last, which may be none of these.
@@ -117,7 +143,7 @@ static struct sockaddr_storage dafs_path_search(const struct dafs_path *path)
 {
 	struct dafs_client *clnt = path->ses->clnt;
 	unsigned int own = 1 + clnt->params.nr_more;
-	unsigned int nr = path->attempts % (own + dafs_client_alternates(clnt) + 1);
+	unsigned int nr = path->attempts % dafs_session_places(path->ses);
 	struct sockaddr_storage there;
 
 	if (!path->attempts)
@@ -145,7 +171,7 @@ void dafs_path_aim(struct dafs_path *path)
 	other = dafs_path_other(path);
 	if (!other)
 		path->at = there;
-	else if (dafs_path_is_own(other))
+	else if (dafs_path_own_nr(other) >= 0)
 		path->at = dafs_path_own(path, path->attempts);
 	else
 		path->at = other->at;

@@ -42,6 +42,8 @@ static void dafs_queue_free(struct workqueue_struct *wq)
 /* What is left in the queues holds no reference, and may ask the session for a connection. */
 static void dafs_client_free(struct dafs_client *clnt)
 {
+	/* any response may have queued it */
+	disable_delayed_work_sync(&clnt->relocated);
 	if (clnt->ses)
 		dafs_session_end(clnt->ses);
 	dafs_queue_free(clnt->reserve_wq);
@@ -110,7 +112,6 @@ struct dafs_client *dafs_client_create(const struct dafs_client_params *params)
 	return clnt;
 
 shutdown:
-	disable_delayed_work_sync(&clnt->relocated);
 	dafs_session_shutdown(clnt->ses);
 free:
 	dafs_client_free(clnt);
@@ -121,15 +122,18 @@ free:
 static void dafs_client_disconnect(struct dafs_client *clnt)
 {
 	struct dafs_conn *conn;
+	bool told = true;
 	unsigned int i;
 
 	for (i = 0; i < DAFS_MAX_PATHS; i++) {
-		conn = dafs_path_try_get(&clnt->ses->paths[i]);
+		/* so that it is not connected again when the server hangs up */
+		conn = dafs_path_detach(&clnt->ses->paths[i], NULL);
 		if (!conn)
 			continue;
-		if (dafs_cred_cache_release(clnt, conn))
-			dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
-		dafs_conn_put(conn);
+		/* a server that does not answer is not waited for more than once */
+		told = told && dafs_cred_cache_release(clnt, conn) &&
+		       dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+		dafs_conn_drop(conn);
 	}
 }
 
@@ -140,7 +144,6 @@ static void dafs_client_release(struct kref *ref)
 
 	dafs_session_hide_from_sysfs(clnt->ses);
 	disable_delayed_work_sync(&clnt->keep);
-	disable_delayed_work_sync(&clnt->relocated);
 	dafs_client_disconnect(clnt);
 	dafs_session_shutdown(clnt->ses);
 	dafs_client_free(clnt);

@@ -127,6 +127,8 @@ static inline unsigned int dafs_params_paths(const struct dafs_client_params *pa
  *	before is not relied on
  * @keep: renews the lease, returns credits, see lease.c
  * @relocated: asks anew which servers take over if this one fails
+ * @relocated_wait: after the server has told to do so, in jiffies
+ * @relocated_at: when it last has, in jiffies
  * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
  *	for slots, regions and responses, but not for a connection, nor until a server that
  *	asks for patience has had it: nothing in it waits for what is behind it
@@ -167,6 +169,8 @@ struct dafs_client {
 	ktime_t leased_since;
 	struct delayed_work keep;
 	struct delayed_work relocated;
+	unsigned long relocated_wait;
+	unsigned long relocated_at;
 	struct workqueue_struct *retry_wq;
 	struct workqueue_struct *end_wq;
 	struct workqueue_struct *put_wq;
@@ -203,7 +207,7 @@ struct dafs_client {
  *	that is not the one of before; sends by dafs_op_run_on() only.  0, or a negative errno.
  * @relocated: called when what the server has told of its alternates has changed; may sleep, but
  *	does not wait for a connection; or NULL
- * @visits: @serves and @relocated that are being called
+ * @visits: @serves and @relocated that are being called; guarded by the lock of the list of all
  * @has_alternates: the server has told who has the file system if it fails, which may be nobody
  * @alternates: the addresses of those
  * @nr_alternates: how many
@@ -225,7 +229,7 @@ struct dafs_recoverer {
 	u64 group;
 	int (*serves)(struct dafs_recoverer *who, struct dafs_client *clnt,
 		      struct dafs_conn *conn);
-	void (*relocated)(struct dafs_recoverer *who, struct dafs_client *clnt);
+	void (*relocated)(struct dafs_recoverer *who);
 	unsigned int visits;
 	bool has_alternates;
 	struct sockaddr_storage alternates[DAFS_MORE_ADDRS];

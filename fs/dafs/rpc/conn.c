@@ -332,7 +332,7 @@ static int dafs_conn_login(struct dafs_conn *conn)
 	if (!dafs_conn_opts_ok(conn, &res.connect.opts))
 		return -EPROTO;
 	if (args.connect.opts.use_response_cache && !res.connect.opts.use_response_cache &&
-	    !conn->ses->clnt->reconnects)
+	    !conn->path->had && !conn->path->nr)
 		pr_notice("dafs: server %pISpc has no stable response cache: after a crash it may execute requests twice\n",
 			  &sp->dst);
 	conn->session_id = res.connect.session_id;

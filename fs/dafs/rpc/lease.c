@@ -161,31 +161,41 @@ static void dafs_lease_listen(struct dafs_client *clnt, struct dafs_conn *conn)
 	conn->mark = dafs_requester_mark(conn->rq);
 }
 
-/* Return: as dafs_lease_send_nulls(). */
+/*
+ * An idle path sends a NULL: one by any would do for the lease, but this shows whether it leads to
+ * the server.  The watchdog of the requester looks after one that has requests outstanding.
+ * Return: true if a NULL was due, and has gone.
+ */
 static bool dafs_lease_keep_by(struct dafs_client *clnt, struct dafs_conn *conn, bool renew)
 {
+	renew &= !dafs_requester_outstanding(conn->rq);
 	dafs_lease_listen(clnt, conn);
 	dafs_requester_trim(conn->rq);
 	dafs_cred_cache_age(clnt, conn, DAFS_CRED_IDLE);
-	return dafs_lease_send_nulls(clnt, conn, renew);
+	return dafs_lease_send_nulls(clnt, conn, renew) && renew;
 }
 
-/*
- * Every path sends a NULL: one would do for the lease, but this shows whether they lead to the
- * server.  Return: false if a NULL was due, and went by none.
- */
+/* Return: false if a NULL was due, and went by none. */
 static bool dafs_lease_keep_all(struct dafs_client *clnt, bool renew)
 {
-	struct dafs_session *ses = clnt->ses;
+	struct dafs_path *paths = clnt->ses->paths;
 	struct dafs_conn *conn;
 	bool kept = !renew;
 	unsigned int i;
 
 	for (i = 0; i < DAFS_MAX_PATHS; i++) {
-		conn = dafs_path_try_get(&ses->paths[i]);
+		conn = dafs_path_try_get(&paths[i]);
 		if (!conn)
 			continue;
 		kept |= dafs_lease_keep_by(clnt, conn, renew);
+		dafs_conn_put(conn);
+	}
+	/* none is idle: by the first that takes one */
+	for (i = 0; i < DAFS_MAX_PATHS && !kept; i++) {
+		conn = dafs_path_try_get(&paths[i]);
+		if (!conn)
+			continue;
+		kept = dafs_lease_send_nulls(clnt, conn, true);
 		dafs_conn_put(conn);
 	}
 	return kept;

@@ -17,6 +17,9 @@
 /* Attempts on a connection that all others wait for */
 #define DAFS_OP_TRIES_ON	5
 
+/* For a response that others wait for, too */
+#define DAFS_OP_BRIEF		(5 * HZ)
+
 /**
  * dafs_op_end() - drop what an operation's results point into
  * @op: the operation; may have failed
@@ -151,6 +154,15 @@ static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
 	queue_work(clnt->commit_wq, &left->work);
 }
 
+static int dafs_op_wait_call(const struct dafs_op *op)
+{
+	if (op->brief)
+		return wait_for_completion_timeout(&op->call->finished, DAFS_OP_BRIEF) ?
+		       op->call->error : -ETIMEDOUT;
+	return op->interruptible ? dafs_call_wait_interruptible(op->call) :
+				   dafs_call_wait(op->call);
+}
+
 /**
  * dafs_op_wait() - wait for the response of an operation that was sent
  * @clnt: the client
@@ -162,8 +174,7 @@ static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
  */
 int dafs_op_wait(struct dafs_client *clnt, struct dafs_op *op)
 {
-	int err = op->interruptible ? dafs_call_wait_interruptible(op->call) :
-				      dafs_call_wait(op->call);
+	int err = dafs_op_wait_call(op);
 
 	if (err == -ERESTARTSYS && op->undo)
 		dafs_op_leave(clnt, op);

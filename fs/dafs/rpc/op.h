@@ -73,6 +73,7 @@ struct dafs_op_mem {
  *	dafs_client_look_again()
  * @nowait: one attempt only: -ENOTCONN without a connection, and no retry if the server
  *	asks for one
+ * @brief: the caller does not wait long for the response: -ETIMEDOUT; without memory
  * @nodelay: with dafs_op_run_on(): if the server returns DELAY, that is the result
  * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
  *	before hands on, or NULL
@@ -104,6 +105,7 @@ struct dafs_op {
 	bool hard;
 	const bool *leave;
 	bool nowait;
+	bool brief;
 	bool nodelay;
 	struct dafs_fh *takes_fh;
 	const struct dafs_fh *gives_fh;

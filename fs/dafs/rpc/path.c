@@ -39,12 +39,13 @@ void dafs_path_init(struct dafs_path *path, struct dafs_session *ses, unsigned i
  * @path: the path
  *
  * Context: holds the lock of its session.
- * Return: false if the session is dead, or has fewer paths.
+ * Return: false if the session is dead; or if it has fewer paths, and the server knows.
  */
 bool dafs_path_used(const struct dafs_path *path)
 {
 	lockdep_assert_held(&path->ses->lock);
-	return path->nr < path->ses->nr_paths && path->ses->state != DAFS_SES_DEAD;
+	return path->ses->state != DAFS_SES_DEAD &&
+	       (path->nr < path->ses->nr_paths || path->leaving);
 }
 
 /**
@@ -92,13 +93,16 @@ static int dafs_path_take(struct dafs_path *path, struct dafs_conn *conn)
 	lockdep_assert_held(&ses->lock);
 	if (!dafs_chan_is_open(conn->op))
 		return -ENOTCONN;
-	if (!dafs_path_used(path) || !dafs_session_set_state(ses, DAFS_SES_UP))
+	if (!dafs_path_used(path) || path->leaving || !dafs_session_set_state(ses, DAFS_SES_UP))
 		return -ESHUTDOWN;
 	path->conn = conn;
 	path->joining = NULL;
-	ses->served_by = path->at;
+	path->had = true;
 	path->up_at = jiffies;
 	path->attempts = 0;
+	ses->served_by = path->at;
+	if (dafs_path_own_nr(path) >= 0)
+		ses->known |= BIT(dafs_path_own_nr(path));
 	ses->fail_waiters = false;
 	dafs_session_set_timeout(ses, conn->rq);
 	dafs_session_wake(ses);
@@ -166,35 +170,52 @@ struct dafs_conn *dafs_path_detach(struct dafs_path *path, struct dafs_conn *con
 	return was;
 }
 
-/* For a server that does not answer it is not worth waiting long. */
-static bool dafs_conn_unused(const struct dafs_conn *conn)
+/* Return: true if the server has answered all that was on its way, and ends the session. */
+static bool dafs_conn_farewell(struct dafs_conn *conn)
 {
 	unsigned int tries = DAFS_FAREWELL_TRIES;
 
 	while (kref_read(&conn->ref) > 1 && tries--)
 		msleep(DAFS_FAREWELL_MS);
-	return kref_read(&conn->ref) == 1;
+	return kref_read(&conn->ref) == 1 && dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+}
+
+/*
+ * Its last session may still be one to the server, and what was lost with it is not told until it
+ * is over: the path connects once more, which ends it, see dafs_path_use().
+ */
+static void dafs_path_leave(struct dafs_path *path)
+{
+	spin_lock_irq(&path->ses->lock);
+	path->leaving = path->had && path->ses->state != DAFS_SES_DEAD;
+	if (path->leaving)
+		mod_delayed_work(dafs_reconnect_wq, &path->reconnect, 0);
+	spin_unlock_irq(&path->ses->lock);
 }
 
 /**
  * dafs_path_retire() - a path is not needed any more
  * @path: the path
+ * @polite: the server has answered so far
  *
  * What is on its way on it is answered before it ends.  If that takes too long, the session is not
  * ended properly, so that the server keeps what the client will ask for.
  *
  * Context: may sleep.
+ * Return: false if not @polite, or if the server has not answered this one either.
  */
-void dafs_path_retire(struct dafs_path *path)
+bool dafs_path_retire(struct dafs_path *path, bool polite)
 {
 	struct dafs_conn *conn = dafs_path_detach(path, NULL);
+	bool told = conn && polite && dafs_conn_farewell(conn);
 
-	if (conn) {
-		if (dafs_conn_unused(conn))
-			dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+	if (conn)
 		dafs_conn_drop(conn);
-	}
-	dafs_path_end(path);
+	else
+		dafs_path_end(path);
+	if (!told)
+		dafs_path_leave(path);
+	return polite && (told || !conn);
 }
 
 /**

@@ -16,6 +16,7 @@
 
 #define DAFS_BACKOFF_MIN_MS	500U
 #define DAFS_BACKOFF_MAX_MS	10000U
+#define DAFS_PROOF_MS		5000U
 #define DAFS_STEADY		(10 * HZ)	/* a connection that lasts so long is one */
 
 /* The first failure and the recovery are worth a line each, nothing else is. */
@@ -94,10 +95,14 @@ void dafs_path_lost(struct dafs_path *path, struct dafs_conn *conn)
 static void dafs_path_attempt_failed(struct dafs_path *path)
 {
 	struct dafs_session *ses = path->ses;
+	unsigned int places = dafs_session_places(ses);
+	unsigned int round;
 
 	spin_lock_irq(&ses->lock);
 	path->attempts++;
-	dafs_path_retry_in(path, dafs_client_backoff(ses->clnt, path->attempts));
+	/* one address after the other, and then a pause */
+	round = path->attempts % places ? 0 : path->attempts / places;
+	dafs_path_retry_in(path, dafs_client_backoff(ses->clnt, round));
 	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
 }
@@ -125,9 +130,44 @@ static bool dafs_path_is_astray(const struct dafs_path *path)
 
 	spin_lock_irq(&path->ses->lock);
 	other = dafs_path_other(path);
-	astray = other && !dafs_addr_equal(&other->at, &path->at) && !dafs_path_is_own(path);
+	astray = other && !dafs_addr_equal(&other->at, &path->at) && dafs_path_own_nr(path) < 0;
 	spin_unlock_irq(&path->ses->lock);
 	return astray;
+}
+
+/* Is it where the client was served before?  Then it is the same server, which has restarted. */
+static bool dafs_path_is_known(const struct dafs_path *path)
+{
+	const struct dafs_session *ses = path->ses;
+	bool known;
+	int own;
+
+	spin_lock_irq(&path->ses->lock);
+	own = dafs_path_own_nr(path);
+	known = dafs_addr_equal(&path->at, &ses->served_by) ||
+		(own >= 0 && ses->known & BIT(own));
+	spin_unlock_irq(&path->ses->lock);
+	return known;
+}
+
+/* Others wait for it, so a server that does not answer has little time. */
+static int dafs_path_prove(struct dafs_path *path, struct dafs_conn *conn)
+{
+	int err;
+
+	dafs_requester_set_timeout(conn->rq, DAFS_PROOF_MS, DAFS_PROOF_MS);
+	err = dafs_client_prove(path->ses->clnt, conn);
+	dafs_session_set_timeout(path->ses, conn->rq);
+	return err;
+}
+
+/*
+ * A connection may have waited, and the server restarted meanwhile: the others are not given up for
+ * one that is of no use.
+ */
+static bool dafs_conn_answers(struct dafs_conn *conn)
+{
+	return dafs_chan_is_open(conn->op) && dafs_conn_notify(conn, DAFS_PROC_NULL, NULL);
 }
 
 /*
@@ -143,8 +183,19 @@ static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
 		return 0;
 	if (dafs_path_is_astray(path))
 		return -ESTALE;
-	return dafs_addr_equal(&path->at, &ses->served_by) ? 0 :
-	       dafs_client_prove(ses->clnt, conn);
+	if (!dafs_path_is_known(path))
+		return dafs_path_prove(path, conn);
+	return !dafs_session_is_up(ses) || dafs_conn_answers(conn) ? 0 : -ENOTCONN;
+}
+
+/* The server has ended the session before this one, and is to end this one.  Return: -ESHUTDOWN. */
+static int dafs_path_say_goodbye(struct dafs_path *path, struct dafs_conn *conn)
+{
+	dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+	spin_lock_irq(&path->ses->lock);
+	path->leaving = false;
+	spin_unlock_irq(&path->ses->lock);
+	return -ESHUTDOWN;
 }
 
 /* Return: 0, and @conn is in use; or a negative errno. */
@@ -154,6 +205,8 @@ static int dafs_path_use(struct dafs_path *path, struct dafs_conn *conn)
 	int err;
 
 	guard(mutex)(&ses->connecting);
+	if (READ_ONCE(path->leaving))
+		return dafs_path_say_goodbye(path, conn);
 	err = dafs_path_check(path, conn);
 	if (err)
 		return err;
@@ -189,8 +242,10 @@ static void dafs_path_back(struct dafs_path *path)
 {
 	struct dafs_client *clnt = path->ses->clnt;
 
+	spin_lock_irq(&path->ses->lock);
 	path->reconnects++;
 	WRITE_ONCE(clnt->reconnects, clnt->reconnects + 1);
+	spin_unlock_irq(&path->ses->lock);
 	dafs_lease_hurry(clnt);
 }
 
@@ -203,6 +258,7 @@ static void dafs_path_back(struct dafs_path *path)
 void dafs_path_reconnect(struct work_struct *work)
 {
 	struct dafs_path *path = container_of(to_delayed_work(work), struct dafs_path, reconnect);
+	bool had = READ_ONCE(path->had);
 	unsigned int flags;
 
 	if (READ_ONCE(path->conn))
@@ -211,7 +267,7 @@ void dafs_path_reconnect(struct work_struct *work)
 	flags = memalloc_nofs_save();
 	if (dafs_path_connect(path))
 		dafs_path_attempt_failed(path);
-	else
+	else if (had)
 		dafs_path_back(path);
 	memalloc_nofs_restore(flags);
 }

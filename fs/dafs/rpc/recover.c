@@ -22,7 +22,8 @@
 #include "trace.h"
 
 #define DAFS_RECOVER_WAIT	(5 * HZ)
-#define DAFS_RELOCATED_WAIT	HZ
+#define DAFS_RELOCATED_WAIT	((unsigned long)HZ)
+#define DAFS_RELOCATED_MOST	(300UL * HZ)
 
 static bool dafs_recoverer_is_at_it(const struct dafs_recoverer *who)
 {
@@ -60,6 +61,7 @@ static struct dafs_conn *dafs_recoverer_begin(struct dafs_recoverer *who)
  */
 static LIST_HEAD(dafs_recoverers);
 static u64 dafs_recoverer_groups;
+static DECLARE_WAIT_QUEUE_HEAD(dafs_recoverers_left);	/* for the end of a visit */
 static DEFINE_SPINLOCK(dafs_recoverers_lock);
 
 /* Mounts with the same client-id are mounts of the same server. */
@@ -149,26 +151,6 @@ static bool dafs_client_owes_purge(struct dafs_client *clnt, const struct dafs_c
 	return owes;
 }
 
-static void dafs_recoverer_work(struct work_struct *work)
-{
-	struct dafs_recoverer *who = container_of(work, struct dafs_recoverer, work);
-	struct dafs_conn *conn = dafs_recoverer_begin(who);
-	unsigned int flags;
-	int err;
-
-	if (!conn)
-		return;
-	/* reclaim must not wait for write-back by this very session */
-	flags = memalloc_nofs_save();
-	who->complete = true;
-	err = who->recover(who, who->clnt, conn);
-	memalloc_nofs_restore(flags);
-	trace_dafs_recovered(who->clnt, err);
-	if (dafs_recoverer_end(who, conn, err))
-		dafs_client_purge(who->clnt, conn);
-	dafs_conn_put(conn);
-}
-
 /* Does it get everything back already, by another path to the same server? */
 static bool dafs_recoverer_on_its_way(const struct dafs_recoverer *who,
 				      const struct dafs_conn *conn)
@@ -193,6 +175,47 @@ static void dafs_recoverer_start(struct dafs_recoverer *who, struct dafs_conn *c
 	who->slow = false;
 	who->err = 0;
 	queue_work(dafs_recover_wq, &who->work);
+}
+
+/* Its connection was lost.  The client may have another one, and need no new one. */
+static void dafs_recoverer_go_on(struct dafs_recoverer *who, const struct dafs_conn *lost)
+{
+	struct dafs_client *clnt = who->clnt;
+	struct dafs_conn *conn;
+
+	if (dafs_chan_is_open(lost->op))
+		return;
+	conn = dafs_conn_present(clnt);
+	if (!conn)
+		return;
+	spin_lock(&clnt->lock);
+	if (!list_empty(&who->link) && !dafs_recoverer_is_at_it(who) &&
+	    dafs_opaque64_equal(&conn->client_id, &lost->client_id))
+		dafs_recoverer_start(who, conn);
+	spin_unlock(&clnt->lock);
+	dafs_conn_put(conn);
+}
+
+static void dafs_recoverer_work(struct work_struct *work)
+{
+	struct dafs_recoverer *who = container_of(work, struct dafs_recoverer, work);
+	struct dafs_conn *conn = dafs_recoverer_begin(who);
+	unsigned int flags;
+	int err;
+
+	if (!conn)
+		return;
+	/* reclaim must not wait for write-back by this very session */
+	flags = memalloc_nofs_save();
+	who->complete = true;
+	err = who->recover(who, who->clnt, conn);
+	memalloc_nofs_restore(flags);
+	trace_dafs_recovered(who->clnt, err);
+	if (dafs_recoverer_end(who, conn, err))
+		dafs_client_purge(who->clnt, conn);
+	if (err)
+		dafs_recoverer_go_on(who, conn);
+	dafs_conn_put(conn);
 }
 
 static void dafs_recoverers_start(struct dafs_client *clnt, struct dafs_conn *conn)
@@ -236,32 +259,37 @@ static int dafs_recoverers_result(struct dafs_client *clnt, struct dafs_conn *co
 	return err;
 }
 
-/* Return: the next one to visit after @who, or NULL; it stays until it is given back likewise. */
-static struct dafs_recoverer *dafs_recoverer_next(struct dafs_client *clnt,
-						  struct dafs_recoverer *who)
+/*
+ * Return: the next one to visit after @who: of @clnt, or if that is NULL, of all clients that the
+ * server knows by @id; or NULL.  It stays until it is given back likewise.
+ */
+static struct dafs_recoverer *dafs_recoverer_next(struct dafs_recoverer *who,
+						  const struct dafs_client *clnt,
+						  const struct dafs_client_id *id)
 {
-	struct dafs_recoverer *next = NULL;
+	struct dafs_recoverer *was = who;
 
-	spin_lock(&clnt->lock);
-	if (!who)
-		next = list_first_entry_or_null(&clnt->recoverers, struct dafs_recoverer, link);
-	else if (!list_empty(&who->link) && !list_is_last(&who->link, &clnt->recoverers))
-		next = list_next_entry(who, link);
-	if (who)
-		who->visits--;
-	if (next)
-		next->visits++;
-	wake_up_all(&clnt->recovered);
-	spin_unlock(&clnt->lock);
-	return next;
+	spin_lock(&dafs_recoverers_lock);
+	who = list_prepare_entry(who, &dafs_recoverers, node);
+	list_for_each_entry_continue(who, &dafs_recoverers, node)
+		if (clnt ? who->clnt == clnt : dafs_opaque64_equal(&who->client_id, id))
+			break;
+	if (list_entry_is_head(who, &dafs_recoverers, node))
+		who = NULL;
+	else
+		who->visits++;
+	if (was && !--was->visits)
+		wake_up_all(&dafs_recoverers_left);
+	spin_unlock(&dafs_recoverers_lock);
+	return who;
 }
 
 static void dafs_recoverer_leave(struct dafs_recoverer *who)
 {
-	spin_lock(&who->clnt->lock);
-	who->visits--;
-	wake_up_all(&who->clnt->recovered);
-	spin_unlock(&who->clnt->lock);
+	spin_lock(&dafs_recoverers_lock);
+	if (!--who->visits)
+		wake_up_all(&dafs_recoverers_left);
+	spin_unlock(&dafs_recoverers_lock);
 }
 
 /**
@@ -280,7 +308,7 @@ int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn)
 	struct dafs_recoverer *who = NULL;
 	int err = -ESTALE;
 
-	while ((who = dafs_recoverer_next(clnt, who))) {
+	while ((who = dafs_recoverer_next(who, clnt, NULL))) {
 		err = who->serves ? who->serves(who, clnt, conn) : 0;
 		if (!err)
 			continue;
@@ -290,16 +318,42 @@ int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn)
 	return err;
 }
 
-/* What the server has told of its alternates has changed (5.3.1). */
+/*
+ * What the server says may be about a file system that is not mounted any more, so that it goes on
+ * saying it: it is asked less and less often.
+ */
+static void dafs_client_slow_down(struct dafs_client *clnt)
+{
+	unsigned long wait = clnt->relocated_wait;
+
+	if (time_after(jiffies, clnt->relocated_at + 2 * wait))
+		wait = DAFS_RELOCATED_WAIT;
+	else
+		wait = min(2 * wait, DAFS_RELOCATED_MOST);
+	clnt->relocated_at = jiffies;
+	WRITE_ONCE(clnt->relocated_wait, wait);
+}
+
+/*
+ * What the server has told of its alternates has changed (5.3.1).  It tells that once to all
+ * clients of this machine that have one client-id.
+ */
 static void dafs_client_relocated(struct work_struct *work)
 {
 	struct dafs_client *clnt = container_of(to_delayed_work(work), struct dafs_client,
 						relocated);
 	struct dafs_recoverer *who = NULL;
+	struct dafs_client_id id;
 
-	while ((who = dafs_recoverer_next(clnt, who)))
+	spin_lock(&clnt->lock);
+	id = clnt->client_id;
+	spin_unlock(&clnt->lock);
+	while ((who = dafs_recoverer_next(who, NULL, &id)))
 		if (who->relocated)
-			who->relocated(who, clnt);
+			who->relocated(who);
+	/* responses that came before it was asked; what it says from now on, it will say again */
+	cancel_delayed_work(&clnt->relocated);
+	dafs_client_slow_down(clnt);
 }
 
 /**
@@ -316,9 +370,9 @@ void dafs_client_special(struct dafs_chan *chan, u16 spec_cond)
 	const struct dafs_conn *conn = chan->priv;
 	struct dafs_client *clnt = conn->ses->clnt;
 
-	/* not more often, whatever the server says */
 	if (spec_cond & DAFS_SPCOND_FAILOVER)
-		queue_delayed_work(clnt->commit_wq, &clnt->relocated, DAFS_RELOCATED_WAIT);
+		queue_delayed_work(clnt->commit_wq, &clnt->relocated,
+				   READ_ONCE(clnt->relocated_wait));
 }
 
 /**
@@ -330,6 +384,8 @@ void dafs_client_special(struct dafs_chan *chan, u16 spec_cond)
 void dafs_client_watch(struct dafs_client *clnt)
 {
 	INIT_DELAYED_WORK(&clnt->relocated, dafs_client_relocated);
+	clnt->relocated_wait = DAFS_RELOCATED_WAIT;
+	clnt->relocated_at = jiffies - 2 * DAFS_RELOCATED_WAIT - 1;
 }
 
 static bool dafs_recoverer_knows(const struct dafs_recoverer *who,
@@ -543,14 +599,17 @@ void dafs_recoverers_lapsed(struct dafs_client *clnt)
 	spin_unlock(&clnt->lock);
 }
 
-static bool dafs_recoverer_is_visited(struct dafs_recoverer *who)
+/* Return: false if it is being visited, and stays in the list of all. */
+static bool dafs_recoverer_delist(struct dafs_recoverer *who)
 {
-	bool visited;
+	bool free;
 
-	spin_lock(&who->clnt->lock);
-	visited = who->visits;
-	spin_unlock(&who->clnt->lock);
-	return visited;
+	spin_lock(&dafs_recoverers_lock);
+	free = !who->visits;
+	if (free)
+		list_del(&who->node);
+	spin_unlock(&dafs_recoverers_lock);
+	return free;
 }
 
 /**
@@ -568,11 +627,8 @@ void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *
 		return;
 	spin_lock(&clnt->lock);
 	list_del_init(&who->link);
-	spin_lock(&dafs_recoverers_lock);
-	list_del(&who->node);
-	spin_unlock(&dafs_recoverers_lock);
 	spin_unlock(&clnt->lock);
-	wait_event(clnt->recovered, !dafs_recoverer_is_visited(who));
+	wait_event(dafs_recoverers_left, dafs_recoverer_delist(who));
 	cancel_work_sync(&who->work);
 	conn = dafs_recoverer_begin(who);
 	if (conn) {

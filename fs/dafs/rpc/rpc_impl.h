@@ -29,6 +29,8 @@ enum dafs_session_state {
  * @up_at: jiffies when the current connection became that
  * @flaps: connections in a row that did not live long
  * @logged_down: the log knows that there is no connection
+ * @leaving: it is not used any more, but the server may not know that its last session is over
+ * @had: it has had a connection
  * @reconnects: connections made after the first one
  * @reconnect: makes a new connection
  * @differentiator: names its sessions in discriminators (E-124)
@@ -43,6 +45,8 @@ struct dafs_path {
 	unsigned long up_at;
 	unsigned int flaps;
 	bool logged_down;
+	bool leaving;
+	bool had;
 	unsigned int reconnects;
 	struct delayed_work reconnect;
 	u8 differentiator[4];
@@ -51,7 +55,7 @@ struct dafs_path {
 /**
  * struct dafs_session - what a client has with its server, by one path or several
  * @clnt: the client, which owns it
- * @lock: guards what follows up to @parked, @served_by, and the paths
+ * @lock: guards what follows up to @parked, @served_by, @known, and the paths
  * @state: changed by dafs_session_set_state() only; UP if a path has a connection
  * @nr_paths: those of @paths that are used; read without the lock
  * @fail_waiters: tasks and I/O that wait for the next connection fail
@@ -59,8 +63,10 @@ struct dafs_path {
  * @wait: for a change of the above, and of @nr_conns
  * @nr_conns: connections not yet freed; they point here
  * @served_by: the address that the client was last served by; changed with @connecting held, too
+ * @known: bitmap of the server's own addresses by which it was reached; likewise
  * @connecting: held while a connection is taken into use, so that what a restarted server has
  *	forgotten is got back on one of them
+ * @resizing: held while @nr_paths changes
  * @kobj: its folder in sysfs, from the first connection until it is destroyed
  * @kobj_gone: nothing refers to @kobj any more
  * @paths: the first @nr_paths of them are used
@@ -75,7 +81,9 @@ struct dafs_session {
 	wait_queue_head_t wait;
 	atomic_t nr_conns;
 	struct sockaddr_storage served_by;
+	unsigned long known;
 	struct mutex connecting;	/* see above */
+	struct mutex resizing;	/* see above */
 	struct kobject kobj;
 	struct completion kobj_gone;
 	struct dafs_path paths[DAFS_MAX_PATHS];
@@ -110,7 +118,7 @@ int dafs_path_joining(struct dafs_path *path, struct dafs_conn *conn);
 void dafs_path_part(struct dafs_path *path, struct dafs_conn *conn);
 int dafs_path_attach(struct dafs_path *path, struct dafs_conn *conn);
 struct dafs_conn *dafs_path_detach(struct dafs_path *path, struct dafs_conn *conn);
-void dafs_path_retire(struct dafs_path *path);
+bool dafs_path_retire(struct dafs_path *path, bool polite);
 void dafs_path_end(struct dafs_path *path);
 bool dafs_path_used(const struct dafs_path *path);
 
@@ -119,9 +127,10 @@ bool dafs_session_set_state(struct dafs_session *ses, enum dafs_session_state ne
 
 /* address.c: where a path leads to */
 struct sockaddr_storage dafs_path_home(const struct dafs_path *path);
-bool dafs_path_is_own(const struct dafs_path *path);
+int dafs_path_own_nr(const struct dafs_path *path);
 const struct dafs_path *dafs_path_other(const struct dafs_path *path);
 void dafs_path_aim(struct dafs_path *path);
+unsigned int dafs_session_places(struct dafs_session *ses);
 
 /* reconnect.c */
 void dafs_path_lost(struct dafs_path *path, struct dafs_conn *conn);

@@ -109,25 +109,38 @@ void dafs_session_shutdown(struct dafs_session *ses)
 		dafs_path_end(&ses->paths[i]);
 }
 
+/* A new one; or one that is down, and may soon be the only one: it has all its attempts again. */
+static void dafs_session_want_path(struct dafs_path *path)
+{
+	lockdep_assert_held(&path->ses->lock);
+	path->leaving = false;
+	if (path->conn)
+		return;
+	path->attempts = 0;
+	mod_delayed_work(dafs_reconnect_wq, &path->reconnect, 0);
+}
+
 /**
  * dafs_session_set_paths() - change the number of paths that are used
  * @ses: session
  * @nr: 1 to DAFS_MAX_PATHS; of those above the connections end, what waits on them goes by another
  *
- * Context: may sleep.  One at a time.
+ * Context: may sleep.
  */
 void dafs_session_set_paths(struct dafs_session *ses, unsigned int nr)
 {
 	unsigned int i, was;
+	bool polite = true;
 
+	guard(mutex)(&ses->resizing);
 	spin_lock_irq(&ses->lock);
 	was = ses->nr_paths;
 	WRITE_ONCE(ses->nr_paths, nr);
-	for (i = was; i < nr && ses->state != DAFS_SES_DEAD; i++)
-		queue_delayed_work(dafs_reconnect_wq, &ses->paths[i].reconnect, 0);
+	for (i = 0; i < nr && ses->state != DAFS_SES_DEAD; i++)
+		dafs_session_want_path(&ses->paths[i]);
 	spin_unlock_irq(&ses->lock);
 	for (i = nr; i < was; i++)
-		dafs_path_retire(&ses->paths[i]);
+		polite = dafs_path_retire(&ses->paths[i], polite);
 }
 
 /**
@@ -148,6 +161,7 @@ struct dafs_session *dafs_session_alloc(struct dafs_client *clnt)
 	ses->clnt = clnt;
 	spin_lock_init(&ses->lock);
 	mutex_init(&ses->connecting);
+	mutex_init(&ses->resizing);
 	init_waitqueue_head(&ses->wait);
 	INIT_LIST_HEAD(&ses->parked);
 	ses->nr_paths = 1;
@@ -173,5 +187,6 @@ void dafs_session_end(struct dafs_session *ses)
 	/* the last connection may still be about to let the lock go */
 	spin_lock_irq(&ses->lock);
 	spin_unlock_irq(&ses->lock);
+	mutex_destroy(&ses->resizing);
 	mutex_destroy(&ses->connecting);
 }

@@ -139,9 +139,11 @@ static void dafs_read_locations(struct dafs_sb_info *sbi, struct dafs_client *cl
 		dafs_client_set_alternates(clnt, &sbi->recoverer, locs.addrs, locs.nr);
 }
 
-static void dafs_relocated(struct dafs_recoverer *who, struct dafs_client *clnt)
+static void dafs_relocated(struct dafs_recoverer *who)
 {
-	dafs_read_locations(container_of(who, struct dafs_sb_info, recoverer), clnt, NULL);
+	struct dafs_sb_info *sbi = container_of(who, struct dafs_sb_info, recoverer);
+
+	dafs_read_locations(sbi, sbi->clnt, NULL);
 }
 
 /* Does a server know the root of the mount? */

@@ -404,6 +404,9 @@ static int dafs_check_paths(struct fs_context *fc, const struct dafs_client_para
 	if (params->nconnect && params->nconnect <= params->nr_more)
 		return invalf(fc, "dafs: nconnect=%u is less than the %u addresses",
 			      params->nconnect, params->nr_more + 1);
+	/* a request could be executed on one path after its repetition on another */
+	if (params->respcache == DAFS_RESPCACHE_NONE && dafs_params_paths(params) > 1)
+		return invalf(fc, "dafs: respcache=none needs nconnect=1");
 	return 0;
 }
 
@@ -411,12 +414,13 @@ static int dafs_parse_addrs(struct fs_context *fc)
 {
 	struct dafs_fs_context *ctx = fc->fs_private;
 	struct dafs_client_params *params = &ctx->params;
-	struct sockaddr_storage addr = {};
+	struct sockaddr_storage addr;
 	unsigned int i;
 	int err;
 
 	params->nr_more = ctx->nr_addrs;
 	for (i = 0; i < ctx->nr_addrs; i++) {
+		memset(&addr, 0, sizeof(addr));
 		err = dafs_parse_host(fc, ctx->addrs[i], strlen(ctx->addrs[i]), &addr);
 		if (err)
 			return err;
@@ -532,10 +536,11 @@ static bool dafs_srcaddr_same(const struct dafs_fs_context *ctx,
 static bool dafs_addrs_same(const struct dafs_fs_context *ctx,
 			    const struct dafs_client_params *params)
 {
-	struct sockaddr_storage addr = {}, more;
+	struct sockaddr_storage addr, more;
 	unsigned int i;
 
 	for (i = 0; i < ctx->nr_addrs; i++) {
+		memset(&addr, 0, sizeof(addr));
 		if (i >= params->nr_more ||
 		    inet_pton_with_scope(params->net, AF_UNSPEC, ctx->addrs[i], NULL, &addr))
 			return false;
@@ -672,10 +677,9 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 	WRITE_ONCE(sbi->params.timeo_ms, params->timeo_ms);
 	WRITE_ONCE(sbi->params.retrans, params->retrans);
 	dafs_client_set_timeouts(sbi->clnt, params->soft, params->timeo_ms, params->retrans);
-	if (params->nconnect != sbi->params.nconnect) {
-		WRITE_ONCE(sbi->params.nconnect, params->nconnect);
+	WRITE_ONCE(sbi->params.nconnect, params->nconnect);
+	if (dafs_params_paths(params) != dafs_params_paths(&sbi->clnt->params))
 		dafs_client_set_paths(sbi->clnt, dafs_params_paths(params));
-	}
 	return 0;
 }
 

@@ -88,25 +88,40 @@ for wrong in here "$ADDR4" "host:/data" "$ADDR4:/data,"; do
 	tap_fails "'$wrong' is refused" sh -c "echo '$wrong' >$LOCATIONS"
 done
 mkdir -p $A
+
+# goes_on WHEN: a mount by the second address goes on by the export's other one.
+goes_on()
+{
+	cp /tmp/random $A/other
+	exec 5<$A/other
+	rm -f /tmp/end
+	(while [ ! -e /tmp/end ]; do
+		mkdir $A/dir && rmdir $A/dir || echo "failed" >>/tmp/failed
+	done) &
+	changer=$!
+	ip addr del $SECOND/24 dev dum0
+	tap_run "$1: the mount goes on there when its own is gone" eventually has_paths "[$ADDR6] "
+	# shellcheck disable=SC2188 # makes the file
+	>/tmp/end
+	wait $changer
+	tap_fails "nothing has failed" cat /tmp/failed
+	tap_is "$(sha256sum <&5)" "$sum" "files are open still"
+	exec 5<&-
+	tap_run "umount of it" umount $A
+	ip addr add $SECOND/24 dev dum0
+}
+
 tap_run "the export has another address" sh -c "echo '[$ADDR6]:/data' >$LOCATIONS"
 tap_is "$(cat $LOCATIONS)" "[$ADDR6]:/data" "as it shows"
-# R-5.3-02: it is asked for without being changed.
 tap_run "a mount by the second address" mount -t dafs -o timeo=10 "$SECOND:/data" $A
-cp /tmp/random $A/other
-exec 5<$A/other
-(while [ ! -e /tmp/end ]; do
-	mkdir $A/dir && rmdir $A/dir || echo "failed" >>/tmp/failed
-done) &
-changer=$!
-ip addr del $SECOND/24 dev dum0
-tap_run "the mount goes on there when its own is gone" eventually has_paths "[$ADDR6] "
-# shellcheck disable=SC2188 # makes the file
->/tmp/end
-wait $changer
-tap_fails "nothing has failed" cat /tmp/failed
-tap_is "$(sha256sum <&5)" "$sum" "files are open still"
-exec 5<&-
-tap_run "umount of it" umount $A
-tap_run "the second address again" ip addr add $SECOND/24 dev dum0
+# R-5.3-02
+goes_on "it was told by then"
+tap_run "it has a wrong one" sh -c "echo '$NOBODY:/data' >$LOCATIONS"
+tap_run "a mount once more" mount -t dafs -o timeo=10 "$SECOND:/data" $A
+tap_run "the address is corrected" sh -c "echo '[$ADDR6]:/data' >$LOCATIONS"
+# R-5.3.1-02 R-6.1.3-06
+stat $A >/dev/null
+sleep 3
+goes_on "it was told of the change"
 tap_run "unload" modprobe -r dafs dafsd
 tap_done

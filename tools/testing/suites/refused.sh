@@ -84,6 +84,8 @@ refused "an address of another family" EINVAL "address family" \
 	$ADDR4:/data srcaddr=$ADDR4 addr=$ADDR6
 refused "fewer connections than addresses" EINVAL "less than the 2 addresses" \
 	$ADDR4:/data addr=$ADDR6 nconnect=1
+refused "several connections that are not asked for" EINVAL "needs nconnect=1" \
+	$ADDR4:/data nconnect=2 respcache=none
 refused "no connection" EINVAL "not between 1 and 16" $ADDR4:/data nconnect=0
 refused "too many connections" EINVAL "not between 1 and 16" $ADDR4:/data nconnect=17
 refused "times the wrong way round" EINVAL "exceeds" $ADDR4:/data acregmin=9 acregmax=3

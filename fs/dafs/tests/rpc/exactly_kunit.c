@@ -16,6 +16,8 @@
  * @file: the file, "data"
  * @open: it is open, by an open that is there before
  * @args: of the request
+ * @mem: memory that the server reads, for one by RDMA
+ * @data: what is there
  */
 struct exactly {
 	struct kunit *test;
@@ -24,6 +26,8 @@ struct exactly {
 	struct dafs_fh file;
 	struct dafs_open_res open;
 	union dafs_args args;
+	struct dafs_op_mem mem;
+	char data[4];
 };
 
 static void exactly_create(struct exactly *e)
@@ -81,6 +85,49 @@ static void exactly_write(struct exactly *e)
 		.stable_how = DAFS_FILE_SYNC,
 		.data = "more",
 	};
+}
+
+static void exactly_use_memory(struct exactly *e)
+{
+	memcpy(e->data, "more", sizeof(e->data));
+	e->mem = (struct dafs_op_mem){
+		.data = e->data,
+		.size = sizeof(e->data),
+		.dir = DMA_TO_DEVICE,
+	};
+}
+
+static void exactly_append_direct(struct exactly *e)
+{
+	exactly_use_memory(e);
+	e->args.append_direct = (struct dafs_append_direct_args){
+		.filehandle = e->file,
+		.stable_how = DAFS_FILE_SYNC,
+		.byte_count = sizeof(e->data),
+	};
+}
+
+static void exactly_write_direct(struct exactly *e)
+{
+	exactly_use_memory(e);
+	e->args.write_direct = (struct dafs_write_direct_args){
+		.filehandle = e->file,
+		.offset = 4,
+		.stable_how = DAFS_FILE_SYNC,
+		.byte_count = sizeof(e->data),
+	};
+}
+
+/* It is somewhere else in each attempt. */
+static int exactly_describe(struct dafs_op *op, struct dafs_call *call)
+{
+	struct exactly *e = op->priv;
+
+	if (op->proc == DAFS_PROC_APPEND_DIRECT)
+		e->args.append_direct.write_data_buffer = e->mem.map.bufs[0];
+	else
+		e->args.write_direct.write_data_buffers = dafs_xfer_buffers(&e->mem.map);
+	return 0;
 }
 
 static void exactly_setattr(struct exactly *e)
@@ -166,11 +213,15 @@ static void exactly_purge(struct exactly *e)
 {
 }
 
-/* Every procedure that is asked for by CHECK_RESPONSE, but those that the server does not have. */
+/*
+ * What the client asks for by CHECK_RESPONSE; but for SETATTR_DIRECT, which it does not send,
+ * DELEGRETURN, and what the server does not have.
+ */
 static const struct exactly_proc {
 	u32 proc;
 	void (*make)(struct exactly *e);
 } exactly_procs[] = {
+	{ DAFS_PROC_APPEND_DIRECT, exactly_append_direct },
 	{ DAFS_PROC_APPEND_INLINE, exactly_append },
 	{ DAFS_PROC_CLOSE, exactly_close },
 	{ DAFS_PROC_COMMIT, exactly_commit },
@@ -185,6 +236,7 @@ static const struct exactly_proc {
 	{ DAFS_PROC_REMOVE, exactly_remove },
 	{ DAFS_PROC_RENAME, exactly_rename },
 	{ DAFS_PROC_SETATTR_INLINE, exactly_setattr },
+	{ DAFS_PROC_WRITE_DIRECT, exactly_write_direct },
 	{ DAFS_PROC_WRITE_INLINE, exactly_write },
 };
 
@@ -243,7 +295,8 @@ static void exactly_result(struct exactly *e, u32 proc)
 {
 	bool makes = proc == DAFS_PROC_CREATE || proc == DAFS_PROC_LINK || proc == DAFS_PROC_RENAME;
 	bool takes = proc == DAFS_PROC_REMOVE || proc == DAFS_PROC_RENAME;
-	bool grows = proc == DAFS_PROC_APPEND_INLINE || proc == DAFS_PROC_WRITE_INLINE ||
+	bool grows = proc == DAFS_PROC_APPEND_INLINE || proc == DAFS_PROC_APPEND_DIRECT ||
+		     proc == DAFS_PROC_WRITE_INLINE || proc == DAFS_PROC_WRITE_DIRECT ||
 		     proc == DAFS_PROC_SETATTR_INLINE;
 
 	exactly_expect(e->test, e->fix, "new", makes, 0);
@@ -275,13 +328,20 @@ static void dafs_exactly_once_test(struct kunit *test)
 		.no_replay = true,
 	};
 	bool executed = stage == DAFS_FAULT_EXECUTED || stage == DAFS_FAULT_ANSWERED;
+	u64 before;
 
 	p->make(e);
+	if (e->mem.data) {
+		op.mem = &e->mem;
+		op.prepare = exactly_describe;
+		op.priv = e;
+	}
+	before = exactly_calls(e, p->proc);
 	dafs_fault_once(stage, p->proc);
 	KUNIT_EXPECT_EQ(test, 0, dafs_op_run(e->clnt, &op));
 	KUNIT_EXPECT_TRUE(test, dafs_fault_happened(stage));
 	dafs_op_end(&op);
-	KUNIT_EXPECT_GE(test, executed ? 1 : 2, exactly_calls(e, p->proc));
+	KUNIT_EXPECT_GE(test, executed ? 1 : 2, exactly_calls(e, p->proc) - before);
 	exactly_result(e, p->proc);
 }
 

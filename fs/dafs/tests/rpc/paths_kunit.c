@@ -145,11 +145,15 @@ static int paths_task_run(void *priv)
 	return 0;
 }
 
-static void paths_task_begin(struct paths *p, struct paths_task *t, unsigned int nr)
+static struct paths_task *paths_task_begin(struct paths *p, unsigned int nr)
 {
+	struct paths_task *t = kunit_kzalloc(p->test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(p->test, t);
 	*t = (struct paths_task){ .p = p, .nr = nr };
 	init_completion(&t->ended);
 	KUNIT_ASSERT_FALSE(p->test, IS_ERR(kthread_run(paths_task_run, t, "dafs_paths")));
+	return t;
 }
 
 static void paths_task_end(struct paths_task *t)
@@ -169,14 +173,18 @@ static unsigned int paths_outstanding(struct dafs_client *clnt, unsigned int nr)
 	return info.outstanding;
 }
 
-/* Waits until requests are on their way on a path. */
-static void paths_await_outstanding(struct paths *p, unsigned int nr)
+/* Waits until so many requests are on their way. */
+static void paths_await_outstanding(struct paths *p, unsigned int wanted)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	unsigned int i, found;
 
-	while (!paths_outstanding(p->clnt, nr) && time_before(jiffies, end))
+	do {
 		msleep(20);
-	KUNIT_EXPECT_NE(p->test, 0, paths_outstanding(p->clnt, nr));
+		for (i = 0, found = 0; i < p->params.nconnect; i++)
+			found += paths_outstanding(p->clnt, i);
+	} while (found < wanted && time_before(jiffies, end));
+	KUNIT_EXPECT_EQ(p->test, wanted, found);
 }
 
 /*
@@ -186,7 +194,7 @@ static void paths_await_outstanding(struct paths *p, unsigned int nr)
 static void dafs_paths_spread_test(struct kunit *test)
 {
 	struct paths *p = paths_make(test, "spread");
-	struct paths_task tasks[PATHS_MOST];
+	struct paths_task *tasks[PATHS_MOST];
 	unsigned int i;
 
 	paths_connect(p, PATHS_MOST);
@@ -195,18 +203,15 @@ static void dafs_paths_spread_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, paths_mkdir(p, "first"));
 	dafs_fixture_freeze(test, p->fix);
 	for (i = 0; i < PATHS_MOST; i++) {
-		paths_task_begin(p, &tasks[i], i);
+		tasks[i] = paths_task_begin(p, i);
 		/* before the next one is sent */
-		while (!completion_done(&tasks[i].ended) &&
-		       paths_outstanding(p->clnt, 0) + paths_outstanding(p->clnt, 1) +
-		       paths_outstanding(p->clnt, 2) + paths_outstanding(p->clnt, 3) <= i)
-			msleep(20);
+		paths_await_outstanding(p, i + 1);
 	}
 	for (i = 0; i < PATHS_MOST; i++)
-		paths_await_outstanding(p, i);
+		KUNIT_EXPECT_EQ(test, 1, paths_outstanding(p->clnt, i));
 	dafs_fixture_thaw(test, p->fix);
 	for (i = 0; i < PATHS_MOST; i++)
-		paths_task_end(&tasks[i]);
+		paths_task_end(tasks[i]);
 }
 
 static void paths_break(struct dafs_client *clnt, unsigned int nr)
@@ -280,13 +285,13 @@ static void paths_let_reconnect(void *path)
 static void dafs_paths_lost_test(struct kunit *test)
 {
 	struct paths *p = paths_make(test, "lost");
-	struct paths_task task;
+	struct paths_task *task;
 	struct dafs_path *path;
 
 	paths_connect(p, 2);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, paths_mkdir(p, "first"));
 	dafs_fixture_freeze(test, p->fix);
-	paths_task_begin(p, &task, 0);
+	task = paths_task_begin(p, 0);
 	path = paths_busy(p);
 	KUNIT_ASSERT_NOT_NULL(test, path);
 	/* the server executes it */
@@ -295,9 +300,9 @@ static void dafs_paths_lost_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, paths_let_reconnect, path));
 	dafs_conn_failed(path->conn);
 	paths_await(test, p->clnt, 1);
-	KUNIT_EXPECT_FALSE(test, completion_done(&task.ended));
+	KUNIT_EXPECT_FALSE(test, completion_done(&task->ended));
 	dafs_fixture_thaw(test, p->fix);
-	paths_task_end(&task);
+	paths_task_end(task);
 	KUNIT_EXPECT_EQ(test, 1, paths_up(p->clnt));
 	KUNIT_EXPECT_LE(test, 1, paths_calls(p, DAFS_PROC_CHECK_RESPONSE));
 	KUNIT_EXPECT_EQ(test, 1, paths_calls(p, DAFS_PROC_FETCH_RESPONSE));
@@ -358,6 +363,25 @@ static void paths_breaker_work(struct work_struct *work)
 	schedule_delayed_work(&b->work, msecs_to_jiffies(20 + get_random_u32_below(40)));
 }
 
+static void paths_break_no_more(void *breaker)
+{
+	struct paths_breaker *b = breaker;
+
+	cancel_delayed_work_sync(&b->work);
+}
+
+static struct paths_breaker *paths_break_often(struct paths *p)
+{
+	struct paths_breaker *b = kunit_kzalloc(p->test, sizeof(*b), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(p->test, b);
+	b->clnt = p->clnt;
+	INIT_DELAYED_WORK(&b->work, paths_breaker_work);
+	schedule_delayed_work(&b->work, 0);
+	KUNIT_ASSERT_EQ(p->test, 0, kunit_add_action_or_reset(p->test, paths_break_no_more, b));
+	return b;
+}
+
 /**
  * struct paths_changer - a task that makes directories and removes them, over and over
  * @p: where
@@ -395,14 +419,14 @@ static int paths_change(void *priv)
 static void dafs_paths_random_test(struct kunit *test)
 {
 	struct paths *p = paths_make(test, "random");
-	struct paths_changer changers[PATHS_MOST];
-	struct paths_breaker b = {};
+	struct paths_changer *changers = kunit_kcalloc(test, PATHS_MOST, sizeof(*changers),
+						       GFP_KERNEL);
+	struct paths_breaker *b;
 	unsigned int i, done = 0;
 
+	KUNIT_ASSERT_NOT_NULL(test, changers);
 	paths_connect(p, PATHS_MOST);
-	b.clnt = p->clnt;
-	INIT_DELAYED_WORK_ONSTACK(&b.work, paths_breaker_work);
-	schedule_delayed_work(&b.work, 0);
+	b = paths_break_often(p);
 	for (i = 0; i < PATHS_MOST; i++) {
 		changers[i] = (struct paths_changer){
 			.p = p,
@@ -417,10 +441,9 @@ static void dafs_paths_random_test(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&changers[i].ended, 60 * HZ));
 		done += changers[i].done;
 	}
-	cancel_delayed_work_sync(&b.work);
-	destroy_delayed_work_on_stack(&b.work);
-	kunit_info(test, "%u changes, %u connections lost\n", 2 * done, b.breaks);
-	KUNIT_EXPECT_LT(test, 10, b.breaks);
+	kunit_release_action(test, paths_break_no_more, b);
+	kunit_info(test, "%u changes, %u connections lost\n", 2 * done, b->breaks);
+	KUNIT_EXPECT_LT(test, 10, b->breaks);
 	dafs_client_set_paths(p->clnt, 2);
 	paths_await(test, p->clnt, 2);
 	paths_await_at_server(p, 2);
@@ -448,20 +471,49 @@ static void dafs_paths_number_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, paths_mkdir(p, "with one"));
 }
 
+/*
+ * A path is taken away that has lost its connection, which the server may not have noticed: it
+ * connects once more, so that the server ends the session that was lost.
+ */
+static void dafs_paths_leave_test(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct paths *p = paths_make(test, "leave");
+	struct dafs_path *path;
+
+	paths_connect(p, 2);
+	path = &p->clnt->ses->paths[1];
+	disable_delayed_work_sync(&path->reconnect);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, paths_let_reconnect, path));
+	paths_break(p->clnt, 1);
+	paths_await(test, p->clnt, 1);
+	dafs_client_set_paths(p->clnt, 1);
+	kunit_release_action(test, paths_let_reconnect, path);
+	while (!paths_calls(p, DAFS_PROC_DISCONNECT) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, 1, paths_calls(p, DAFS_PROC_DISCONNECT));
+	paths_await_at_server(p, 1);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, paths_mkdir(p, "with one"));
+}
+
 /**
  * struct paths_hook - a mount of the client
  * @who: registered with it
  * @clnt: the client
  * @recovers: calls of recover()
- * @early: one was called while the client went on by another path
- * @asked: completed by relocated()
+ * @early: the client went on by another path meanwhile
+ * @task: started by recover(), or NULL
+ * @proofs: calls of serves()
+ * @serves: what that returns
  */
 struct paths_hook {
 	struct dafs_recoverer who;
 	struct dafs_client *clnt;
 	unsigned int recovers;
 	bool early;
-	struct completion asked;
+	struct paths_task *task;
+	unsigned int proofs;
+	int serves;
 };
 
 static int paths_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
@@ -472,12 +524,17 @@ static int paths_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
 	hook->recovers++;
 	hook->early |= paths_up(clnt) != 0;
 	msleep(RAW_QUIET_MS);
+	hook->early |= paths_up(clnt) != 0 || completion_done(&hook->task->ended);
 	return 0;
 }
 
-static void paths_relocated(struct dafs_recoverer *who, struct dafs_client *clnt)
+static int paths_serves(struct dafs_recoverer *who, struct dafs_client *clnt,
+			struct dafs_conn *conn)
 {
-	complete(&container_of(who, struct paths_hook, who)->asked);
+	struct paths_hook *hook = container_of(who, struct paths_hook, who);
+
+	WRITE_ONCE(hook->proofs, hook->proofs + 1);
+	return READ_ONCE(hook->serves);
 }
 
 static void paths_unhook(void *hook)
@@ -494,11 +551,18 @@ static struct paths_hook *paths_hook(struct paths *p)
 	KUNIT_ASSERT_NOT_NULL(p->test, hook);
 	hook->clnt = p->clnt;
 	hook->who.recover = paths_recover;
-	hook->who.relocated = paths_relocated;
-	init_completion(&hook->asked);
+	hook->who.serves = paths_serves;
 	dafs_client_add_recoverer(p->clnt, &hook->who);
 	KUNIT_ASSERT_EQ(p->test, 0, kunit_add_action_or_reset(p->test, paths_unhook, hook));
 	return hook;
+}
+
+/* The server forgets the client, as another instance of it has come. */
+static void paths_discard(struct paths *p)
+{
+	struct raw_login login = { .id = p->params.client_id, .verifier = 1 };
+
+	raw_close(p->test, raw_session(p->test, NULL, &login));
 }
 
 /*
@@ -507,23 +571,38 @@ static struct paths_hook *paths_hook(struct paths *p)
  */
 static void dafs_paths_recover_test(struct kunit *test)
 {
-	struct raw_login login = { .verifier = 1 };
 	struct paths *p = paths_make(test, "recover");
 	struct paths_hook *hook;
 
 	paths_connect(p, 3);
 	hook = paths_hook(p);
-	login.id = p->params.client_id;
-	raw_close(test, raw_session(test, NULL, &login));
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(p->clnt, NULL));
+	paths_discard(p);
+	hook->task = paths_task_begin(p, 0);
+	paths_task_end(hook->task);
 	paths_await(test, p->clnt, 3);
 	KUNIT_EXPECT_EQ(test, 1, hook->recovers);
 	KUNIT_EXPECT_FALSE(test, hook->early);
 }
 
+/* Nobody listens any more where the server was, when the connection is lost. */
+static void paths_lose_server(struct paths *p)
+{
+	paths_set_port(&p->clnt->params.dst, htons(1));
+	paths_set_port(&p->clnt->ses->paths[0].at, htons(1));
+	paths_set_port(&p->clnt->ses->served_by, htons(1));
+}
+
+static bool paths_lead_to(struct dafs_client *clnt, const struct sockaddr_storage *addr)
+{
+	struct dafs_path_info info;
+
+	dafs_client_path_info(clnt, 0, &info);
+	return dafs_addr_equal(&info.at, addr);
+}
+
 /*
- * R-5.3-03, R-2.2-02: nobody listens any more where the server was.  Its alternate is tried after
- * it; one that not all mounts have is not.
+ * R-5.3-03, R-2.2-02: a client that has lost its connection goes to the server first, and to an
+ * alternate if that is not there.  One that not all mounts have is not tried.
  */
 static void dafs_paths_alternate_test(struct kunit *test)
 {
@@ -531,7 +610,6 @@ static void dafs_paths_alternate_test(struct kunit *test)
 	struct paths *p = paths_make(test, "alternate");
 	struct dafs_client_params there;
 	struct paths_hook *hook, *other;
-	struct dafs_path_info info;
 
 	dafs_fixture_params(&flavour, &there);
 	paths_connect(p, 1);
@@ -543,16 +621,47 @@ static void dafs_paths_alternate_test(struct kunit *test)
 	dafs_client_set_alternates(p->clnt, &other->who, &there.dst, 0);
 	KUNIT_EXPECT_EQ(test, 0, dafs_client_alternates(p->clnt));
 	dafs_client_set_alternates(p->clnt, &other->who, &there.dst, 1);
-	paths_set_port(&p->clnt->params.dst, htons(1));
-	paths_set_port(&p->clnt->ses->paths[0].at, htons(1));
+	paths_break(p->clnt, 0);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, paths_mkdir(p, "here"));
+	KUNIT_EXPECT_TRUE(test, paths_lead_to(p->clnt, &p->params.dst));
+	paths_lose_server(p);
 	paths_break(p->clnt, 0);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, paths_mkdir(p, "there"));
-	dafs_client_path_info(p->clnt, 0, &info);
-	KUNIT_EXPECT_TRUE(test, dafs_addr_equal(&info.at, &there.dst));
-	/* the one before was tried once, at least */
-	KUNIT_EXPECT_EQ(test, 1, info.reconnects);
+	KUNIT_EXPECT_TRUE(test, paths_lead_to(p->clnt, &there.dst));
 	/* the same client-id: it is the same server */
+	KUNIT_EXPECT_EQ(test, 0, hook->proofs);
 	KUNIT_EXPECT_EQ(test, 0, hook->recovers);
+}
+
+/* An alternate that does not know what is mounted is left alone, until it does. */
+static void dafs_paths_stranger_test(struct kunit *test)
+{
+	const struct dafs_flavour flavour = { .ipv6 = true };
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	struct paths *p = paths_make(test, "stranger");
+	struct dafs_client_params there;
+	struct paths_hook *hook;
+
+	dafs_fixture_params(&flavour, &there);
+	paths_connect(p, 1);
+	hook = paths_hook(p);
+	hook->serves = -ESTALE;
+	dafs_client_set_alternates(p->clnt, &hook->who, &there.dst, 1);
+	paths_lose_server(p);
+	/* it has another client-id there */
+	paths_discard(p);
+	paths_break(p->clnt, 0);
+	hook->task = paths_task_begin(p, 0);
+	while (READ_ONCE(hook->proofs) < 2 && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_LE(test, 2, READ_ONCE(hook->proofs));
+	KUNIT_EXPECT_EQ(test, 0, hook->recovers);
+	KUNIT_EXPECT_EQ(test, 0, paths_up(p->clnt));
+	KUNIT_EXPECT_FALSE(test, completion_done(&hook->task->ended));
+	WRITE_ONCE(hook->serves, 0);
+	paths_task_end(hook->task);
+	KUNIT_EXPECT_EQ(test, 1, hook->recovers);
+	KUNIT_EXPECT_FALSE(test, hook->early);
 }
 
 static struct kunit_case paths_cases[] = {
@@ -561,8 +670,10 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(dafs_paths_address_test),
 	KUNIT_CASE(dafs_paths_random_test),
 	KUNIT_CASE(dafs_paths_number_test),
+	KUNIT_CASE(dafs_paths_leave_test),
 	KUNIT_CASE(dafs_paths_recover_test),
 	KUNIT_CASE(dafs_paths_alternate_test),
+	KUNIT_CASE(dafs_paths_stranger_test),
 	{}
 };
 

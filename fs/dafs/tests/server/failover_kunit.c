@@ -149,28 +149,70 @@ static void dafs_failover_text_test(struct kunit *test)
 	static const char * const wrong[] = {
 		"10.1.2.3", "10.1.2.3:", "10.1.2.3:/", "host:/path", ":/path", "fd00::7",
 		"[fd00::7:/path", "[fd00::7]/path", "10.1.2.3:/a,", ",10.1.2.3:/a",
-		"10.1.2.3:/a,,b",
+		"10.1.2.3:/a,,b", "fd00::7:/a", "[10.1.2.3]:/a", "10.1.2.3://", "10.1.2.3:/a/",
+		"10.1.2.3:/a//b", "[fe80::1%lo]:/a",
 		"1.1.1.1:/,1.1.1.2:/a", "1.1.1.1:/a,1.1.1.2:/",
 		/* nine */
 		"[::]:/a,[::]:/b,[::]:/c,[::]:/d,[::]:/e,[::]:/f,[::]:/g,[::]:/h,[::]:/i",
 	};
 	struct failover *f = failover(test);
 	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
-	char *long_one = kunit_kzalloc(test, DAFSD_LOCATIONS_LEN + 2, GFP_KERNEL);
+	char *text = kunit_kzalloc(test, DAFSD_LOCATIONS_LEN + 2, GFP_KERNEL);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	KUNIT_ASSERT_NOT_NULL(test, long_one);
+	KUNIT_ASSERT_NOT_NULL(test, text);
 	KUNIT_ASSERT_EQ(test, 0, failover_set(f, "10.1.2.3:/right"));
 	for (i = 0; i < ARRAY_SIZE(wrong); i++)
 		KUNIT_EXPECT_EQ_MSG(test, -EINVAL, failover_set(f, wrong[i]), "%s", wrong[i]);
-	memset(long_one, 'x', DAFSD_LOCATIONS_LEN + 1);
-	memcpy(long_one, "10.1.2.3:/", 10);
-	KUNIT_EXPECT_EQ(test, -EINVAL, failover_set(f, long_one));
+	memset(text, 'x', DAFSD_LOCATIONS_LEN + 1);
+	memcpy(text, "10.1.2.3:/", 10);
+	KUNIT_EXPECT_EQ(test, -EINVAL, failover_set(f, text));
 	dafsd_place_show(f->exp->place, page);
 	KUNIT_EXPECT_STREQ(test, "10.1.2.3:/right\n", page);
-	long_one[DAFSD_LOCATIONS_LEN] = 0;
-	KUNIT_EXPECT_EQ(test, 0, failover_set(f, long_one));
+}
+
+static int failover_get(struct failover *f, struct dafs_client *clnt, unsigned int *nr)
+{
+	struct dafs_locations *locs = kunit_kzalloc(f->test, sizeof(*locs), GFP_KERNEL);
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(f->test, locs);
+	err = dafs_get_locations(clnt, NULL, dafs_test_me(), &f->fix->dir, locs);
+	*nr = locs->nr;
+	return err;
+}
+
+/* What is not refused fits into a response of the smallest size, whatever the components. */
+static void dafs_failover_longest_test(struct kunit *test)
+{
+	struct failover *f = failover(test);
+	struct dafs_client_params params;
+	char *text = kunit_kzalloc(test, DAFSD_LOCATIONS_LEN + 1, GFP_KERNEL);
+	struct dafs_client *clnt;
+	unsigned int nr, step;
+	int len;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	dafs_fixture_client_params(NULL, &params, "longest");
+	params.msg_size = DAFS_MIN_MSG_SIZE;
+	clnt = dafs_fixture_client(test, &params);
+	/* names of one byte, and one long name */
+	for (step = 1; step < DAFSD_LOCATIONS_LEN; step += DAFSD_LOCATIONS_LEN - 2) {
+		len = DAFSD_LOCATIONS_LEN;
+		do {
+			int i;
+
+			memset(text, 'x', len);
+			for (i = 10; i < len; i += step + 1)
+				text[i - 1] = '/';
+			memcpy(text, "10.1.2.3:/", 10);
+			text[len] = 0;
+		} while (failover_set(f, text) && --len > 10);
+		kunit_info(test, "%d bytes, names of %u\n", len, step);
+		KUNIT_EXPECT_EQ(test, 0, failover_get(f, clnt, &nr));
+		KUNIT_EXPECT_EQ(test, 1, nr);
+	}
 }
 
 /* The special conditions of the response to a request that has nothing to do with the export */
@@ -222,27 +264,38 @@ static void dafs_failover_changed_test(struct kunit *test)
 	failover_ask(f, conn2);
 	KUNIT_EXPECT_EQ(test, 0, failover_cond(conn));
 	KUNIT_EXPECT_EQ(test, 0, failover_cond(conn2));
+	/* while the export is not served nobody can ask; then it may have changed */
+	dafsd_place_withdrawn(f->exp->place);
+	KUNIT_EXPECT_EQ(test, 0, failover_set(f, "10.1.2.3:/c"));
+	KUNIT_EXPECT_EQ(test, 0, failover_cond(conn));
+	dafsd_place_served(f->exp->place);
+	KUNIT_EXPECT_EQ(test, DAFS_SPCOND_FAILOVER, failover_cond(conn));
+	dafsd_place_withdrawn(f->exp->place);
+	KUNIT_EXPECT_EQ(test, 0, failover_cond(conn));
+	dafsd_place_served(f->exp->place);
 }
 
 /**
  * struct failover_hook - a mount
  * @who: registered with the client
+ * @clnt: the client
  * @f: where it is of
  * @locs: what it has been told
  * @asked: completed when it has asked
  */
 struct failover_hook {
 	struct dafs_recoverer who;
+	struct dafs_client *clnt;
 	struct failover *f;
 	struct dafs_locations locs;
 	struct completion asked;
 };
 
-static void failover_relocated(struct dafs_recoverer *who, struct dafs_client *clnt)
+static void failover_relocated(struct dafs_recoverer *who)
 {
 	struct failover_hook *hook = container_of(who, struct failover_hook, who);
 
-	dafs_get_locations(clnt, NULL, current_cred(), &hook->f->fix->dir, &hook->locs);
+	dafs_get_locations(hook->clnt, NULL, current_cred(), &hook->f->fix->dir, &hook->locs);
 	complete(&hook->asked);
 }
 
@@ -250,37 +303,64 @@ static void failover_unhook(void *hook)
 {
 	struct failover_hook *h = hook;
 
-	dafs_client_del_recoverer(h->f->fix->clnt, &h->who);
+	dafs_client_del_recoverer(h->clnt, &h->who);
 }
 
-/* R-5.3.1-02, R-6.1.3-06: the client asks again for all of its mounts, and not without end. */
+static struct failover_hook *failover_hook(struct failover *f, struct dafs_client *clnt)
+{
+	struct failover_hook *hook = kunit_kzalloc(f->test, sizeof(*hook), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(f->test, hook);
+	hook->f = f;
+	hook->clnt = clnt;
+	hook->who.relocated = failover_relocated;
+	init_completion(&hook->asked);
+	dafs_client_add_recoverer(clnt, &hook->who);
+	KUNIT_ASSERT_EQ(f->test, 0, kunit_add_action_or_reset(f->test, failover_unhook, hook));
+	return hook;
+}
+
+static void failover_asked(struct failover_hook *hook)
+{
+	KUNIT_ASSERT_TRUE(hook->f->test,
+			  wait_for_completion_timeout(&hook->asked,
+						      msecs_to_jiffies(RAW_WAIT_MS)));
+	KUNIT_EXPECT_EQ(hook->f->test, 1, hook->locs.nr);
+}
+
+/*
+ * R-5.3.1-02, R-6.1.3-06: the client asks again for all of its mounts, also for those that have a
+ * session of their own, which the server has not told; and not without end.
+ */
 static void dafs_failover_notice_test(struct kunit *test)
 {
 	struct failover *f = failover(test);
-	struct failover_hook *hook = kunit_kzalloc(test, sizeof(*hook), GFP_KERNEL);
+	struct failover_hook *first, *second, *other;
+	struct dafs_client_params params;
+	struct dafs_client *clnt;
+	unsigned int nr;
 
-	KUNIT_ASSERT_NOT_NULL(test, hook);
-	hook->f = f;
-	hook->who.relocated = failover_relocated;
-	init_completion(&hook->asked);
-	dafs_client_add_recoverer(f->fix->clnt, &hook->who);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, failover_unhook, hook));
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_locations(f->fix->clnt, NULL, dafs_test_me(),
-						    &f->fix->dir, &hook->locs));
-	KUNIT_EXPECT_EQ(test, 0, hook->locs.nr);
+	dafs_fixture_client_params(NULL, &params, "notice");
+	clnt = dafs_fixture_client(test, &params);
+	first = failover_hook(f, clnt);
+	second = failover_hook(f, clnt);
+	other = failover_hook(f, dafs_fixture_client(test, &params));
+	KUNIT_ASSERT_EQ(test, 0, failover_get(f, clnt, &nr));
+	KUNIT_EXPECT_EQ(test, 0, nr);
 	KUNIT_ASSERT_EQ(test, 0, failover_set(f, "10.1.2.3:/a"));
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(f->fix->clnt, NULL));
-	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&hook->asked,
-							    msecs_to_jiffies(RAW_WAIT_MS)));
-	KUNIT_EXPECT_EQ(test, 1, hook->locs.nr);
-	KUNIT_EXPECT_EQ(test, 0, dafs_null(f->fix->clnt, NULL));
-	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&hook->asked, 3 * HZ / 2));
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
+	failover_asked(first);
+	failover_asked(second);
+	failover_asked(other);
+	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
+	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&first->asked, 3 * HZ / 2));
 }
 
 static struct kunit_case failover_cases[] = {
 	KUNIT_CASE_PARAM(dafs_failover_list_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_failover_client_test),
 	KUNIT_CASE(dafs_failover_text_test),
+	KUNIT_CASE(dafs_failover_longest_test),
 	KUNIT_CASE_PARAM(dafs_failover_changed_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_failover_notice_test),
 	{}
