@@ -355,9 +355,9 @@ static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
 					   const struct dafsd_respcache *cache)
 {
 	lockdep_assert_held(&asker->client->server->sessions_lock);
-	/* of a session without a cache nothing is known, but its requests must have ended */
+	/* of a session without a cache nothing is known, but its requests end first */
 	if (!cache)
-		return dafsd_session_is_open(asker->client, session_id) ?
+		return dafsd_session_is_there(asker->client, session_id) ?
 		       DAFSERR_BAD_SESSION : DAFSERR_UNKNOWN_SESSION;
 	if (!dafsd_respcache_is_of(cache, asker->client))
 		return DAFSERR_NOT_AUTHORIZED;

@@ -37,19 +37,19 @@ static struct dafsd_session *dafsd_session_lookup(struct dafsd_server *server,
 }
 
 /**
- * dafsd_session_is_open() - has a client a session that is connected?
+ * dafsd_session_is_there() - may requests of a session of a client still be executed?
  * @client: the client
- * @session_id: of the session
+ * @session_id: of the session, which need not be connected any more
  *
  * Context: holds dafsd_server.sessions_lock.
- * Return: true if so; its requests may be executed.
+ * Return: true if so.
  */
-bool dafsd_session_is_open(const struct dafsd_client *client,
-			   const struct dafs_session_id *session_id)
+bool dafsd_session_is_there(const struct dafsd_client *client,
+			    const struct dafs_session_id *session_id)
 {
 	const struct dafsd_session *ses = dafsd_session_lookup(client->server, session_id);
 
-	return ses && ses->client == client && dafs_chan_is_open(ses->op->chan);
+	return ses && ses->client == client;
 }
 
 /**

@@ -79,8 +79,8 @@ struct dafsd_session {
 };
 
 struct dafsd_session *dafsd_session_create(struct dafsd_conn *conn);
-bool dafsd_session_is_open(const struct dafsd_client *client,
-			   const struct dafs_session_id *session_id);
+bool dafsd_session_is_there(const struct dafsd_client *client,
+			    const struct dafs_session_id *session_id);
 struct dafsd_session *dafsd_session_find(struct dafsd_server *server,
 					 const struct dafs_session_id *session_id);
 struct dafsd_session *dafsd_session_get(struct dafsd_session *ses);

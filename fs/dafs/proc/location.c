@@ -85,17 +85,16 @@ static int dafs_locations_read(struct dafs_client *clnt, const struct dafs_op *o
  * dafs_get_locations() - which servers have a file system if this one fails?
  * @clnt: client
  * @conn: its new connection that is not in use yet; or NULL for the current one
- * @cred: whom to act for
  * @fh: any object in the file system
  * @to: filled
  *
- * Does not wait for a connection, nor long for the response.
+ * Does not wait for a connection or a slot, nor long for the response.  Needs no rights.
  *
  * Context: may sleep.
  * Return: 0; -ENODATA if the server does not tell; or another negative errno.
  */
-int dafs_get_locations(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
-		       const struct dafs_fh *fh, struct dafs_locations *to)
+int dafs_get_locations(struct dafs_client *clnt, struct dafs_conn *conn, const struct dafs_fh *fh,
+		       struct dafs_locations *to)
 {
 	struct dafs_getattr_args args = {
 		.filehandle = *fh,
@@ -103,7 +102,6 @@ int dafs_get_locations(struct dafs_client *clnt, struct dafs_conn *conn, const s
 	};
 	struct dafs_get_fsattr_res res = {};
 	struct dafs_op op = {
-		.cred = cred,
 		.proc = DAFS_PROC_GET_FSATTR,
 		.args = &args,
 		.res = &res,

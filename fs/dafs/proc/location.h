@@ -15,7 +15,7 @@ struct dafs_locations {
 	unsigned int nr;
 };
 
-int dafs_get_locations(struct dafs_client *clnt, struct dafs_conn *conn, const struct cred *cred,
-		       const struct dafs_fh *fh, struct dafs_locations *to);
+int dafs_get_locations(struct dafs_client *clnt, struct dafs_conn *conn, const struct dafs_fh *fh,
+		       struct dafs_locations *to);
 
 #endif /* _FS_DAFS_PROC_LOCATION_H */

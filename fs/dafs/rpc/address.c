@@ -143,10 +143,11 @@ static struct sockaddr_storage dafs_path_search(const struct dafs_path *path)
 {
 	struct dafs_client *clnt = path->ses->clnt;
 	unsigned int own = 1 + clnt->params.nr_more;
-	unsigned int nr = path->attempts % dafs_session_places(path->ses);
+	unsigned int attempts = READ_ONCE(path->attempts);
+	unsigned int nr = attempts % dafs_session_places(path->ses);
 	struct sockaddr_storage there;
 
-	if (!path->attempts)
+	if (!attempts)
 		return path->at;
 	if (nr < own)
 		return dafs_path_own(path, nr);
@@ -159,7 +160,7 @@ static struct sockaddr_storage dafs_path_search(const struct dafs_path *path)
  * dafs_path_aim() - choose the address for the next attempt to connect
  * @path: the path, without a connection; its @at is set
  *
- * Context: any but interrupt; nothing else changes @at and @attempts meanwhile.
+ * Context: any but interrupt; nothing else changes @at.
  */
 void dafs_path_aim(struct dafs_path *path)
 {

@@ -231,9 +231,6 @@ void dafs_client_set_timeouts(struct dafs_client *clnt, bool soft, unsigned int 
  */
 void dafs_client_set_paths(struct dafs_client *clnt, unsigned int nr)
 {
-	spin_lock(&clnt->lock);
-	WRITE_ONCE(clnt->params.nconnect, nr);
-	spin_unlock(&clnt->lock);
 	dafs_session_set_paths(clnt->ses, nr);
 }
 

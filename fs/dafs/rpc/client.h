@@ -128,7 +128,7 @@ static inline unsigned int dafs_params_paths(const struct dafs_client_params *pa
  * @keep: renews the lease, returns credits, see lease.c
  * @relocated: asks anew which servers take over if this one fails
  * @relocated_wait: after the server has told to do so, in jiffies
- * @relocated_at: when it last has, in jiffies
+ * @relocated_at: when that was done last, in jiffies
  * @retry_wq: sends again what was not answered, gets opens back and closes them; waits
  *	for slots, regions and responses, but not for a connection, nor until a server that
  *	asks for patience has had it: nothing in it waits for what is behind it
@@ -142,7 +142,7 @@ static inline unsigned int dafs_params_paths(const struct dafs_client_params *pa
  * @commit_wq: waits for whole operations, and so for the server, however long it is away
  * @stats: what became of the calls on all its connections
  * @begun: when it was made, in jiffies
- * @reconnects: connections made after the first one; written by the reconnect work alone
+ * @reconnects: connections made after the first one; changed under the lock of the session
  *
  * It has work queues of its own, so that a server that is away delays nothing of others.
  * Memory reclaim may depend on all but @put_wq, @lock_wq and @reserve_wq.
@@ -205,8 +205,8 @@ struct dafs_client {
  * @group: the same for all mounts of a server
  * @serves: does the server of a connection have the file system?  Called before any recover() where
  *	that is not the one of before; sends by dafs_op_run_on() only.  0, or a negative errno.
- * @relocated: called when what the server has told of its alternates has changed; may sleep, but
- *	does not wait for a connection; or NULL
+ * @relocated: called when what the server has told of its alternates has changed, and again later
+ *	if it returns an error; may sleep, but does not wait for a connection; or NULL
  * @visits: @serves and @relocated that are being called; guarded by the lock of the list of all
  * @has_alternates: the server has told who has the file system if it fails, which may be nobody
  * @alternates: the addresses of those
@@ -229,7 +229,7 @@ struct dafs_recoverer {
 	u64 group;
 	int (*serves)(struct dafs_recoverer *who, struct dafs_client *clnt,
 		      struct dafs_conn *conn);
-	void (*relocated)(struct dafs_recoverer *who);
+	int (*relocated)(struct dafs_recoverer *who);
 	unsigned int visits;
 	bool has_alternates;
 	struct sockaddr_storage alternates[DAFS_MORE_ADDRS];
@@ -239,6 +239,7 @@ struct dafs_recoverer {
 void dafs_recover_slowly(struct dafs_recoverer *who);
 void dafs_client_add_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
 void dafs_client_del_recoverer(struct dafs_client *clnt, struct dafs_recoverer *who);
+void dafs_client_relocate(struct dafs_client *clnt);
 void dafs_client_set_alternates(struct dafs_client *clnt, struct dafs_recoverer *who,
 				const struct sockaddr_storage *addrs, unsigned int nr);
 

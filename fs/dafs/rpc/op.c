@@ -64,10 +64,15 @@ static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
 
 	if (!err && op->prepare)
 		err = op->prepare(op, call);
-	if (!err)
-		err = dafs_call_start(op->conn->rq, call);
 	if (err)
-		dafs_xfer_unmap(call);
+		goto unmap;
+	/* the latter does not wait for a slot */
+	err = op->brief ? dafs_call_start_chain(op->conn->rq, call) :
+			  dafs_call_start(op->conn->rq, call);
+	if (!err)
+		return 0;
+unmap:
+	dafs_xfer_unmap(call);
 	return err;
 }
 

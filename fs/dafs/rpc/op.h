@@ -73,7 +73,8 @@ struct dafs_op_mem {
  *	dafs_client_look_again()
  * @nowait: one attempt only: -ENOTCONN without a connection, and no retry if the server
  *	asks for one
- * @brief: the caller does not wait long for the response: -ETIMEDOUT; without memory
+ * @brief: others wait for the caller, so it does not wait for a slot, and not long for the
+ *	response: -ETIMEDOUT; without memory and @cred
  * @nodelay: with dafs_op_run_on(): if the server returns DELAY, that is the result
  * @takes_fh: in a chain: where in @args the filehandle belongs that the operation
  *	before hands on, or NULL

@@ -89,6 +89,7 @@ void dafs_path_part(struct dafs_path *path, struct dafs_conn *conn)
 static int dafs_path_take(struct dafs_path *path, struct dafs_conn *conn)
 {
 	struct dafs_session *ses = path->ses;
+	int own = dafs_path_own_nr(path);
 
 	lockdep_assert_held(&ses->lock);
 	if (!dafs_chan_is_open(conn->op))
@@ -101,8 +102,8 @@ static int dafs_path_take(struct dafs_path *path, struct dafs_conn *conn)
 	path->up_at = jiffies;
 	path->attempts = 0;
 	ses->served_by = path->at;
-	if (dafs_path_own_nr(path) >= 0)
-		ses->known |= BIT(dafs_path_own_nr(path));
+	/* when another one has taken over, they have to prove it first */
+	ses->known = own < 0 ? 0 : ses->known | BIT(own);
 	ses->fail_waiters = false;
 	dafs_session_set_timeout(ses, conn->rq);
 	dafs_session_wake(ses);
@@ -198,8 +199,8 @@ static void dafs_path_leave(struct dafs_path *path)
  * @path: the path
  * @polite: the server has answered so far
  *
- * What is on its way on it is answered before it ends.  If that takes too long, the session is not
- * ended properly, so that the server keeps what the client will ask for.
+ * What is on its way on it is answered before it ends, if the server answers.  If that takes too
+ * long the session is not ended properly, so that the server keeps what the client will ask for.
  *
  * Context: may sleep.
  * Return: false if not @polite, or if the server has not answered this one either.

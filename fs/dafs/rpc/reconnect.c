@@ -188,9 +188,14 @@ static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
 	return !dafs_session_is_up(ses) || dafs_conn_answers(conn) ? 0 : -ENOTCONN;
 }
 
-/* The server has ended the session before this one, and is to end this one.  Return: -ESHUTDOWN. */
+/*
+ * The server has ended the session before this one, and is to end this one.  Return: -ESHUTDOWN, or
+ * -ESTALE if it may be another server, which has not.
+ */
 static int dafs_path_say_goodbye(struct dafs_path *path, struct dafs_conn *conn)
 {
+	if (!dafs_client_is(path->ses->clnt, &conn->client_id) && !dafs_path_is_known(path))
+		return -ESTALE;
 	dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
 	spin_lock_irq(&path->ses->lock);
 	path->leaving = false;
@@ -237,14 +242,14 @@ int dafs_path_connect(struct dafs_path *path)
 	return err;
 }
 
-/* The client has another connection than before. */
-static void dafs_path_back(struct dafs_path *path)
+/* The client has another connection than before; the first one by a path is not counted. */
+static void dafs_path_back(struct dafs_path *path, bool had)
 {
 	struct dafs_client *clnt = path->ses->clnt;
 
 	spin_lock_irq(&path->ses->lock);
-	path->reconnects++;
-	WRITE_ONCE(clnt->reconnects, clnt->reconnects + 1);
+	path->reconnects += had;
+	WRITE_ONCE(clnt->reconnects, clnt->reconnects + had);
 	spin_unlock_irq(&path->ses->lock);
 	dafs_lease_hurry(clnt);
 }
@@ -267,7 +272,7 @@ void dafs_path_reconnect(struct work_struct *work)
 	flags = memalloc_nofs_save();
 	if (dafs_path_connect(path))
 		dafs_path_attempt_failed(path);
-	else if (had)
-		dafs_path_back(path);
+	else
+		dafs_path_back(path, had);
 	memalloc_nofs_restore(flags);
 }

@@ -334,6 +334,17 @@ static void dafs_client_slow_down(struct dafs_client *clnt)
 	WRITE_ONCE(clnt->relocated_wait, wait);
 }
 
+/**
+ * dafs_client_relocate() - ask soon which servers take over if this one fails
+ * @clnt: the client
+ *
+ * Context: any; not before dafs_client_watch().
+ */
+void dafs_client_relocate(struct dafs_client *clnt)
+{
+	queue_delayed_work(clnt->commit_wq, &clnt->relocated, READ_ONCE(clnt->relocated_wait));
+}
+
 /*
  * What the server has told of its alternates has changed (5.3.1).  It tells that once to all
  * clients of this machine that have one client-id.
@@ -344,16 +355,18 @@ static void dafs_client_relocated(struct work_struct *work)
 						relocated);
 	struct dafs_recoverer *who = NULL;
 	struct dafs_client_id id;
+	bool failed = false;
 
 	spin_lock(&clnt->lock);
 	id = clnt->client_id;
 	spin_unlock(&clnt->lock);
 	while ((who = dafs_recoverer_next(who, NULL, &id)))
-		if (who->relocated)
-			who->relocated(who);
+		failed |= who->relocated && who->relocated(who);
 	/* responses that came before it was asked; what it says from now on, it will say again */
 	cancel_delayed_work(&clnt->relocated);
 	dafs_client_slow_down(clnt);
+	if (failed)
+		dafs_client_relocate(clnt);
 }
 
 /**
@@ -368,11 +381,9 @@ static void dafs_client_relocated(struct work_struct *work)
 void dafs_client_special(struct dafs_chan *chan, u16 spec_cond)
 {
 	const struct dafs_conn *conn = chan->priv;
-	struct dafs_client *clnt = conn->ses->clnt;
 
 	if (spec_cond & DAFS_SPCOND_FAILOVER)
-		queue_delayed_work(clnt->commit_wq, &clnt->relocated,
-				   READ_ONCE(clnt->relocated_wait));
+		dafs_client_relocate(conn->ses->clnt);
 }
 
 /**

@@ -63,10 +63,11 @@ struct dafs_path {
  * @wait: for a change of the above, and of @nr_conns
  * @nr_conns: connections not yet freed; they point here
  * @served_by: the address that the client was last served by; changed with @connecting held, too
- * @known: bitmap of the server's own addresses by which it was reached; likewise
+ * @known: bitmap of the server's own addresses by which it was reached, unless another one has
+ *	taken over since; likewise
  * @connecting: held while a connection is taken into use, so that what a restarted server has
  *	forgotten is got back on one of them
- * @resizing: held while @nr_paths changes
+ * @resizing: held while @nr_paths changes, and nconnect of the client
  * @kobj: its folder in sysfs, from the first connection until it is destroyed
  * @kobj_gone: nothing refers to @kobj any more
  * @paths: the first @nr_paths of them are used

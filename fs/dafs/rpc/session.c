@@ -133,6 +133,7 @@ void dafs_session_set_paths(struct dafs_session *ses, unsigned int nr)
 	bool polite = true;
 
 	guard(mutex)(&ses->resizing);
+	WRITE_ONCE(ses->clnt->params.nconnect, nr);
 	spin_lock_irq(&ses->lock);
 	was = ses->nr_paths;
 	WRITE_ONCE(ses->nr_paths, nr);

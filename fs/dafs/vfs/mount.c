@@ -130,20 +130,22 @@ static void dafs_use_lease(struct dafs_sb_info *sbi, const struct dafs_fsattr *a
 }
 
 /* Who takes over if the server fails (5.3)?  Asked on @conn, or if that is NULL on any. */
-static void dafs_read_locations(struct dafs_sb_info *sbi, struct dafs_client *clnt,
-				struct dafs_conn *conn)
+static int dafs_read_locations(struct dafs_sb_info *sbi, struct dafs_client *clnt,
+			       struct dafs_conn *conn)
 {
 	struct dafs_locations locs;
+	int err = dafs_get_locations(clnt, conn, &sbi->root, &locs);
 
-	if (!dafs_get_locations(clnt, conn, sbi->cred, &sbi->root, &locs))
+	if (!err)
 		dafs_client_set_alternates(clnt, &sbi->recoverer, locs.addrs, locs.nr);
+	return err == -ENODATA ? 0 : err;
 }
 
-static void dafs_relocated(struct dafs_recoverer *who)
+static int dafs_relocated(struct dafs_recoverer *who)
 {
 	struct dafs_sb_info *sbi = container_of(who, struct dafs_sb_info, recoverer);
 
-	dafs_read_locations(sbi, sbi->clnt, NULL);
+	return dafs_read_locations(sbi, sbi->clnt, NULL);
 }
 
 /* Does a server know the root of the mount? */
@@ -170,7 +172,8 @@ static int dafs_recover(struct dafs_recoverer *who, struct dafs_client *clnt,
 	if (!dafs_get_fsattr_on(clnt, conn, sbi->cred, &sbi->root, DAFS_FSATTR_LEASE_TIME, &attr))
 		dafs_use_lease(sbi, &attr);
 	/* another one has taken over, or the administrator has changed it meanwhile */
-	dafs_read_locations(sbi, clnt, conn);
+	if (dafs_read_locations(sbi, clnt, conn))
+		dafs_client_relocate(clnt);
 	return dafs_opens_recover(sbi, conn);
 }
 
@@ -306,7 +309,8 @@ static int dafs_fill_super(struct super_block *sb, struct fs_context *fc)
 	err = dafs_read_fsattrs(fc, sb);
 	if (err)
 		return err;
-	dafs_read_locations(sbi, sbi->clnt, NULL);
+	if (dafs_read_locations(sbi, sbi->clnt, NULL))
+		dafs_client_relocate(sbi->clnt);
 	dafs_read_time_delta(fc, sb);
 	dafs_setup_sb(sb);
 	err = dafs_setup_bdi(sb);

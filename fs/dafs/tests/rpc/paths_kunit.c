@@ -560,7 +560,7 @@ static struct paths_hook *paths_hook(struct paths *p)
 /* The server forgets the client, as another instance of it has come. */
 static void paths_discard(struct paths *p)
 {
-	struct raw_login login = { .id = p->params.client_id, .verifier = 1 };
+	struct raw_login login = { .id = p->params.client_id, .verifier = get_random_u64() };
 
 	raw_close(p->test, raw_session(p->test, NULL, &login));
 }
@@ -633,25 +633,18 @@ static void dafs_paths_alternate_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, hook->recovers);
 }
 
-/* An alternate that does not know what is mounted is left alone, until it does. */
-static void dafs_paths_stranger_test(struct kunit *test)
+/* The connection is lost; where a server is then, the client has another id, and does not stay. */
+static void paths_doubt(struct paths *p, struct paths_hook *hook, unsigned int nr)
 {
-	const struct dafs_flavour flavour = { .ipv6 = true };
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct paths *p = paths_make(test, "stranger");
-	struct dafs_client_params there;
-	struct paths_hook *hook;
+	struct kunit *test = p->test;
 
-	dafs_fixture_params(&flavour, &there);
-	paths_connect(p, 1);
-	hook = paths_hook(p);
 	hook->serves = -ESTALE;
-	dafs_client_set_alternates(p->clnt, &hook->who, &there.dst, 1);
-	paths_lose_server(p);
-	/* it has another client-id there */
+	hook->proofs = 0;
+	hook->recovers = 0;
 	paths_discard(p);
 	paths_break(p->clnt, 0);
-	hook->task = paths_task_begin(p, 0);
+	hook->task = paths_task_begin(p, nr);
 	while (READ_ONCE(hook->proofs) < 2 && time_before(jiffies, end))
 		msleep(20);
 	KUNIT_EXPECT_LE(test, 2, READ_ONCE(hook->proofs));
@@ -662,6 +655,34 @@ static void dafs_paths_stranger_test(struct kunit *test)
 	paths_task_end(hook->task);
 	KUNIT_EXPECT_EQ(test, 1, hook->recovers);
 	KUNIT_EXPECT_FALSE(test, hook->early);
+}
+
+/*
+ * An alternate that does not know what is mounted is left alone, until it does; and so is the
+ * server that was mounted when it comes back after that.
+ */
+static void dafs_paths_stranger_test(struct kunit *test)
+{
+	const struct dafs_flavour flavour = { .ipv6 = true };
+	struct paths *p = paths_make(test, "stranger");
+	struct dafs_session *ses;
+	struct dafs_client_params there;
+	struct paths_hook *hook;
+
+	dafs_fixture_params(&flavour, &there);
+	paths_connect(p, 1);
+	ses = p->clnt->ses;
+	hook = paths_hook(p);
+	dafs_client_set_alternates(p->clnt, &hook->who, &there.dst, 1);
+	paths_lose_server(p);
+	paths_doubt(p, hook, 0);
+	KUNIT_EXPECT_TRUE(test, paths_lead_to(p->clnt, &there.dst));
+	dafs_client_set_alternates(p->clnt, &hook->who, &there.dst, 0);
+	p->clnt->params.dst = p->params.dst;
+	paths_set_port(&ses->paths[0].at, htons(1));
+	paths_set_port(&ses->served_by, htons(1));
+	paths_doubt(p, hook, 1);
+	KUNIT_EXPECT_TRUE(test, paths_lead_to(p->clnt, &p->params.dst));
 }
 
 static struct kunit_case paths_cases[] = {

@@ -124,8 +124,7 @@ static void dafs_failover_client_test(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, locs);
 	KUNIT_ASSERT_EQ(test, 0, failover_set(f, "10.1.2.3:/p,[fd00::7]:/six"));
-	KUNIT_ASSERT_EQ(test, 0, dafs_get_locations(f->fix->clnt, NULL, dafs_test_me(),
-						    &f->fix->dir, locs));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_locations(f->fix->clnt, NULL, &f->fix->dir, locs));
 	KUNIT_ASSERT_EQ(test, 2, locs->nr);
 	in = (struct sockaddr_in *)&locs->addrs[0];
 	in6 = (struct sockaddr_in6 *)&locs->addrs[1];
@@ -139,8 +138,8 @@ static void dafs_failover_client_test(struct kunit *test)
 	/* a pseudo directory is no file system that fails */
 	KUNIT_EXPECT_EQ(test, 0, dafs_get_root_handle(f->fix->clnt, dafs_test_me(),
 						      &f->fix->export));
-	KUNIT_EXPECT_EQ(test, -ENODATA, dafs_get_locations(f->fix->clnt, NULL, dafs_test_me(),
-							   &f->fix->export, locs));
+	KUNIT_EXPECT_EQ(test, -ENODATA,
+			dafs_get_locations(f->fix->clnt, NULL, &f->fix->export, locs));
 }
 
 /* What makes no sense is refused, and what was there stays. */
@@ -178,7 +177,7 @@ static int failover_get(struct failover *f, struct dafs_client *clnt, unsigned i
 	int err;
 
 	KUNIT_ASSERT_NOT_NULL(f->test, locs);
-	err = dafs_get_locations(clnt, NULL, dafs_test_me(), &f->fix->dir, locs);
+	err = dafs_get_locations(clnt, NULL, &f->fix->dir, locs);
 	*nr = locs->nr;
 	return err;
 }
@@ -282,6 +281,7 @@ static void dafs_failover_changed_test(struct kunit *test)
  * @f: where it is of
  * @locs: what it has been told
  * @asked: completed when it has asked
+ * @fails: how often it cannot ask before that
  */
 struct failover_hook {
 	struct dafs_recoverer who;
@@ -289,14 +289,20 @@ struct failover_hook {
 	struct failover *f;
 	struct dafs_locations locs;
 	struct completion asked;
+	unsigned int fails;
 };
 
-static void failover_relocated(struct dafs_recoverer *who)
+static int failover_relocated(struct dafs_recoverer *who)
 {
 	struct failover_hook *hook = container_of(who, struct failover_hook, who);
 
-	dafs_get_locations(hook->clnt, NULL, current_cred(), &hook->f->fix->dir, &hook->locs);
+	if (hook->fails) {
+		hook->fails--;
+		return -ENOTCONN;
+	}
+	dafs_get_locations(hook->clnt, NULL, &hook->f->fix->dir, &hook->locs);
 	complete(&hook->asked);
+	return 0;
 }
 
 static void failover_unhook(void *hook)
@@ -345,6 +351,8 @@ static void dafs_failover_notice_test(struct kunit *test)
 	first = failover_hook(f, clnt);
 	second = failover_hook(f, clnt);
 	other = failover_hook(f, dafs_fixture_client(test, &params));
+	/* it asks when it is connected again */
+	other->fails = 1;
 	KUNIT_ASSERT_EQ(test, 0, failover_get(f, clnt, &nr));
 	KUNIT_EXPECT_EQ(test, 0, nr);
 	KUNIT_ASSERT_EQ(test, 0, failover_set(f, "10.1.2.3:/a"));
@@ -352,6 +360,8 @@ static void dafs_failover_notice_test(struct kunit *test)
 	failover_asked(first);
 	failover_asked(second);
 	failover_asked(other);
+	/* by now all were asked once more, because of that one */
+	reinit_completion(&first->asked);
 	KUNIT_EXPECT_EQ(test, 0, dafs_null(clnt, NULL));
 	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&first->asked, 3 * HZ / 2));
 }
