@@ -39,7 +39,7 @@ static bool dafs_location_parse(const struct dafs_client *clnt, const struct daf
 	if (!len || len >= sizeof(text))
 		return false;
 	memcpy(text, at, len);
-	/* addresses are compared as a whole */
+	/* the interface is compared, too, which is not always set */
 	memset(addr, 0, sizeof(*addr));
 	if (inet_pton_with_scope(params->net, AF_UNSPEC, text, NULL, addr))
 		return false;

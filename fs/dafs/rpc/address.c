@@ -119,14 +119,8 @@ static struct sockaddr_storage dafs_session_served_by(struct dafs_session *ses)
 	return addr;
 }
 
-/**
- * dafs_session_places() - how many addresses are tried in turn while nothing is connected?
- * @ses: the session
- *
- * Context: any but interrupt; its lock is not held.
- * Return: their number.
- */
-unsigned int dafs_session_places(struct dafs_session *ses)
+/* The addresses that are tried while nothing is connected */
+static unsigned int dafs_session_places(struct dafs_session *ses)
 {
 	const struct sockaddr_storage served_by = dafs_session_served_by(ses);
 	struct dafs_client *clnt = ses->clnt;
@@ -135,20 +129,42 @@ unsigned int dafs_session_places(struct dafs_session *ses)
 	       (dafs_client_own_nr(clnt, &served_by) < 0);
 }
 
+/**
+ * dafs_path_places() - how many addresses are tried in turn for a path?
+ * @path: the path
+ *
+ * Context: any but interrupt; the lock of its session is not held.
+ * Return: their number.
+ */
+unsigned int dafs_path_places(struct dafs_path *path)
+{
+	struct dafs_session *ses = path->ses;
+	unsigned int places = dafs_session_places(ses);
+	const struct dafs_path *other;
+
+	spin_lock_irq(&ses->lock);
+	other = dafs_path_other(path);
+	if (other)
+		places = dafs_path_own_nr(other) < 0 ? 1 : 1 + ses->clnt->params.nr_more;
+	spin_unlock_irq(&ses->lock);
+	return places;
+}
+
 /*
- * Where to search while nothing is connected: first where it was, then the server that was mounted,
- * its alternates, and who has served last, which may be none of these.
+ * Where to search while nothing is connected: first where it was, and then in turn the server that
+ * was mounted, its alternates, and who has served last, if that is none of these.
  */
 static struct sockaddr_storage dafs_path_search(const struct dafs_path *path)
 {
 	struct dafs_client *clnt = path->ses->clnt;
 	unsigned int own = 1 + clnt->params.nr_more;
 	unsigned int attempts = READ_ONCE(path->attempts);
-	unsigned int nr = attempts % dafs_session_places(path->ses);
 	struct sockaddr_storage there;
+	unsigned int nr;
 
 	if (!attempts)
 		return path->at;
+	nr = (attempts - 1) % dafs_session_places(path->ses);
 	if (nr < own)
 		return dafs_path_own(path, nr);
 	if (dafs_client_alternate(clnt, nr - own, &there))

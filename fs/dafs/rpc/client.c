@@ -131,8 +131,9 @@ static void dafs_client_disconnect(struct dafs_client *clnt)
 		if (!conn)
 			continue;
 		/* a server that does not answer is not waited for more than once */
-		told = told && dafs_cred_cache_release(clnt, conn) &&
-		       dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+		if (dafs_chan_is_open(conn->op))
+			told = told && dafs_cred_cache_release(clnt, conn) &&
+			       dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
 		dafs_conn_drop(conn);
 	}
 }

@@ -195,7 +195,8 @@ static bool dafs_lease_keep_all(struct dafs_client *clnt, bool renew)
 		conn = dafs_path_try_get(&paths[i]);
 		if (!conn)
 			continue;
-		kept = dafs_lease_send_nulls(clnt, conn, true);
+		if (dafs_requester_outstanding(conn->rq))
+			kept = dafs_lease_send_nulls(clnt, conn, true);
 		dafs_conn_put(conn);
 	}
 	return kept;

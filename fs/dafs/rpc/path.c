@@ -99,6 +99,7 @@ static int dafs_path_take(struct dafs_path *path, struct dafs_conn *conn)
 	path->conn = conn;
 	path->joining = NULL;
 	path->had = true;
+	path->owes = true;
 	path->up_at = jiffies;
 	path->attempts = 0;
 	ses->served_by = path->at;
@@ -171,14 +172,14 @@ struct dafs_conn *dafs_path_detach(struct dafs_path *path, struct dafs_conn *con
 	return was;
 }
 
-/* Return: true if the server has answered all that was on its way, and ends the session. */
-static bool dafs_conn_farewell(struct dafs_conn *conn)
+/* Return: true if all that was on its way has been answered. */
+static bool dafs_conn_unused(const struct dafs_conn *conn)
 {
 	unsigned int tries = DAFS_FAREWELL_TRIES;
 
 	while (kref_read(&conn->ref) > 1 && tries--)
 		msleep(DAFS_FAREWELL_MS);
-	return kref_read(&conn->ref) == 1 && dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+	return kref_read(&conn->ref) == 1 && dafs_chan_is_open(conn->op);
 }
 
 /*
@@ -188,7 +189,7 @@ static bool dafs_conn_farewell(struct dafs_conn *conn)
 static void dafs_path_leave(struct dafs_path *path)
 {
 	spin_lock_irq(&path->ses->lock);
-	path->leaving = path->had && path->ses->state != DAFS_SES_DEAD;
+	path->leaving = path->owes && path->ses->state != DAFS_SES_DEAD;
 	if (path->leaving)
 		mod_delayed_work(dafs_reconnect_wq, &path->reconnect, 0);
 	spin_unlock_irq(&path->ses->lock);
@@ -203,20 +204,22 @@ static void dafs_path_leave(struct dafs_path *path)
  * long the session is not ended properly, so that the server keeps what the client will ask for.
  *
  * Context: may sleep.
- * Return: false if not @polite, or if the server has not answered this one either.
+ * Return: false if not @polite, or if the server has not answered.
  */
 bool dafs_path_retire(struct dafs_path *path, bool polite)
 {
 	struct dafs_conn *conn = dafs_path_detach(path, NULL);
-	bool told = conn && polite && dafs_conn_farewell(conn);
 
+	if (conn && polite && dafs_conn_unused(conn)) {
+		polite = dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+		path->owes = !polite;
+	}
 	if (conn)
 		dafs_conn_drop(conn);
 	else
 		dafs_path_end(path);
-	if (!told)
-		dafs_path_leave(path);
-	return polite && (told || !conn);
+	dafs_path_leave(path);
+	return polite;
 }
 
 /**

@@ -95,13 +95,13 @@ void dafs_path_lost(struct dafs_path *path, struct dafs_conn *conn)
 static void dafs_path_attempt_failed(struct dafs_path *path)
 {
 	struct dafs_session *ses = path->ses;
-	unsigned int places = dafs_session_places(ses);
+	unsigned int places = dafs_path_places(path);
 	unsigned int round;
 
 	spin_lock_irq(&ses->lock);
+	/* after the address of before, all of them one after the other, and then a pause */
+	round = path->attempts % places ? 0 : path->attempts / places + 1;
 	path->attempts++;
-	/* one address after the other, and then a pause */
-	round = path->attempts % places ? 0 : path->attempts / places;
 	dafs_path_retry_in(path, dafs_client_backoff(ses->clnt, round));
 	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
@@ -199,6 +199,7 @@ static int dafs_path_say_goodbye(struct dafs_path *path, struct dafs_conn *conn)
 	dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
 	spin_lock_irq(&path->ses->lock);
 	path->leaving = false;
+	path->owes = false;
 	spin_unlock_irq(&path->ses->lock);
 	return -ESHUTDOWN;
 }
@@ -216,8 +217,10 @@ static int dafs_path_use(struct dafs_path *path, struct dafs_conn *conn)
 	if (err)
 		return err;
 	dafs_session_leave_former(ses, conn);
-	err = dafs_client_recover(ses->clnt, conn);
-	return err ?: dafs_path_attach(path, conn);
+	err = dafs_client_recover(ses->clnt, conn) ?: dafs_path_attach(path, conn);
+	if (!err)
+		dafs_client_recover_rest(ses->clnt, conn);
+	return err;
 }
 
 /**

@@ -23,7 +23,7 @@
 
 #define DAFS_RECOVER_WAIT	(5 * HZ)
 #define DAFS_RELOCATED_WAIT	((unsigned long)HZ)
-#define DAFS_RELOCATED_MOST	(300UL * HZ)
+#define DAFS_RELOCATED_MOST	(30UL * HZ)
 
 static bool dafs_recoverer_is_at_it(const struct dafs_recoverer *who)
 {
@@ -518,6 +518,20 @@ int dafs_client_recover(struct dafs_client *clnt, struct dafs_conn *conn)
 	dafs_recoverers_start(clnt, conn);
 	wait_event_timeout(clnt->recovered, !dafs_client_recovering(clnt), DAFS_RECOVER_WAIT);
 	return dafs_recoverers_result(clnt, conn);
+}
+
+/**
+ * dafs_client_recover_rest() - a connection is in use: go on there with what was lost meanwhile
+ * @clnt: the client
+ * @conn: the connection, after dafs_client_recover()
+ *
+ * Who was getting back what it had by another path, which was lost then, has not found this one.
+ *
+ * Context: may sleep; the reconnect work.
+ */
+void dafs_client_recover_rest(struct dafs_client *clnt, struct dafs_conn *conn)
+{
+	dafs_recoverers_start(clnt, conn);
 }
 
 /**

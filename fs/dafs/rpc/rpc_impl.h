@@ -31,6 +31,7 @@ enum dafs_session_state {
  * @logged_down: the log knows that there is no connection
  * @leaving: it is not used any more, but the server may not know that its last session is over
  * @had: it has had a connection
+ * @owes: and the server was not told yet that its last session is over
  * @reconnects: connections made after the first one
  * @reconnect: makes a new connection
  * @differentiator: names its sessions in discriminators (E-124)
@@ -47,6 +48,7 @@ struct dafs_path {
 	bool logged_down;
 	bool leaving;
 	bool had;
+	bool owes;
 	unsigned int reconnects;
 	struct delayed_work reconnect;
 	u8 differentiator[4];
@@ -131,7 +133,7 @@ struct sockaddr_storage dafs_path_home(const struct dafs_path *path);
 int dafs_path_own_nr(const struct dafs_path *path);
 const struct dafs_path *dafs_path_other(const struct dafs_path *path);
 void dafs_path_aim(struct dafs_path *path);
-unsigned int dafs_session_places(struct dafs_session *ses);
+unsigned int dafs_path_places(struct dafs_path *path);
 
 /* reconnect.c */
 void dafs_path_lost(struct dafs_path *path, struct dafs_conn *conn);
@@ -146,6 +148,7 @@ void dafs_session_wake(struct dafs_session *ses);
 
 /* recover.c */
 int dafs_client_recover(struct dafs_client *clnt, struct dafs_conn *conn);
+void dafs_client_recover_rest(struct dafs_client *clnt, struct dafs_conn *conn);
 void dafs_client_special(struct dafs_chan *chan, u16 spec_cond);
 void dafs_client_watch(struct dafs_client *clnt);
 int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn);

@@ -406,7 +406,7 @@ static int dafs_check_paths(struct fs_context *fc, const struct dafs_client_para
 			      params->nconnect, params->nr_more + 1);
 	/* a request could be executed on one path after its repetition on another */
 	if (params->respcache == DAFS_RESPCACHE_NONE && dafs_params_paths(params) > 1)
-		return invalf(fc, "dafs: respcache=none needs nconnect=1");
+		return invalf(fc, "dafs: respcache=none needs nconnect=1, and no addr");
 	return 0;
 }
 
@@ -677,9 +677,11 @@ int dafs_options_reconfigure(struct fs_context *fc, struct dafs_sb_info *sbi)
 	WRITE_ONCE(sbi->params.timeo_ms, params->timeo_ms);
 	WRITE_ONCE(sbi->params.retrans, params->retrans);
 	dafs_client_set_timeouts(sbi->clnt, params->soft, params->timeo_ms, params->retrans);
-	WRITE_ONCE(sbi->params.nconnect, params->nconnect);
-	if (dafs_params_paths(params) != dafs_params_paths(&sbi->clnt->params))
+	/* another mount that shares the client may have changed it: then it stays so */
+	if (params->nconnect != sbi->params.nconnect) {
+		WRITE_ONCE(sbi->params.nconnect, params->nconnect);
 		dafs_client_set_paths(sbi->clnt, dafs_params_paths(params));
+	}
 	return 0;
 }
 
