@@ -487,8 +487,8 @@ def test_failover(server, client):
         standby.ready()
         set_alternate(server, standby)
         begin_once(client, f"timeo={10 * TIMEO}")
-        client.sh(f"{HOLD} hold /mnt/once/locked /tmp/held /tmp/release & holder=$!")
-        must("a program has locked a file", client, "eventually [ -e /tmp/held ]")
+        client.sh(f"{HOLD} hold /mnt/once/locked /tmp/locked /tmp/release & holder=$!")
+        must("a program has locked a file", client, "eventually [ -e /tmp/locked ]")
         await_changes(server)
         now, then = server, standby
         for turn in range(2 * TAKEOVERS):
