@@ -396,7 +396,10 @@ static void dafs_respcache_many_test(struct kunit *test)
 	for (n = 1; n < ARRAY_SIZE(ids); n++) {
 		lost_lose(l);
 		ids[n] = l->again.res.connect.session_id;
-		raw_settle();
+		/* so that they end in this order */
+		l->login.res.connect.session_id = ids[n - 1];
+		KUNIT_EXPECT_NE(test, (__force u32)DAFSERR_BAD_SESSION,
+				(__force u32)lost_check_over(l, 0, seq));
 	}
 	l->login.res.connect.session_id = ids[0];
 	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, lost_check(l, 0, seq, 0));
