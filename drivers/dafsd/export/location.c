@@ -93,7 +93,7 @@ void dafsd_place_put(struct dafsd_place *place)
 		kref_put(&place->ref, dafsd_place_free);
 }
 
-/* Cuts one location off @text, and takes it apart.  Return: its family, or 0 if it is none. */
+/* Splits the first location of @text.  Return: AF_INET, AF_INET6, or 0 if it is malformed. */
 static int dafsd_location_split(char **text, char **server, char **path)
 {
 	char *one = strsep(text, ","), *end;
@@ -126,7 +126,7 @@ static size_t dafsd_path_size(const char *path)
 	return size;
 }
 
-/* Return: bytes of a location in a message, or 0 if it is none.  @text is changed. */
+/* Return: bytes of a location in a message, or 0 if it is malformed.  @text is changed. */
 static size_t dafsd_location_check(char **text)
 {
 	struct sockaddr_storage addr;
@@ -199,7 +199,7 @@ int dafsd_place_set(struct dafsd_place *place, const char *text, size_t len)
 	place->text = new;
 	spin_unlock(&place->lock);
 	kfree(old);
-	/* after: who asks from now on is told the new ones; nobody can while it is not served */
+	/* last: a client that asks now gets the new text; none can ask if it is not served */
 	if (place->served)
 		dafsd_clients_retell(&dafsd_server, place->number);
 	return 0;

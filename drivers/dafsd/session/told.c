@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which clients know where else an export is if this server fails, and which of them know what is
- * not so any more (5.3.1).
+ * Which clients have asked where else an export is if this server fails, and which of them have an
+ * old answer (5.3.1).
  *
- * Responses to the latter have DAFS_SPCOND_FAILOVER, until they have asked again.  Exports are told
- * apart by numbers, which are not used twice.
+ * Responses to the latter have DAFS_SPCOND_FAILOVER until they ask again.  Each export has a
+ * number, which is not used twice.
  */
 #include "server.h"
 #include "client.h"
@@ -52,7 +52,7 @@ void dafsd_clients_retell(struct dafsd_server *server, unsigned long number)
 }
 
 /**
- * dafsd_clients_untell() - an export is not served any more, so nobody can ask
+ * dafsd_clients_untell() - an export is not served any more, so no client can ask
  * @server: the server
  * @number: of the export
  * @gone: it never will be again

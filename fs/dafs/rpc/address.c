@@ -152,7 +152,7 @@ unsigned int dafs_path_places(struct dafs_path *path)
 
 /*
  * Where to search while nothing is connected: first where it was, and then in turn the server that
- * was mounted, its alternates, and who has served last, if that is none of these.
+ * was mounted, its alternates, and the server that the client used last, if it is not among these.
  */
 static struct sockaddr_storage dafs_path_search(const struct dafs_path *path)
 {

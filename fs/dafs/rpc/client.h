@@ -203,12 +203,14 @@ struct dafs_client {
  * @complete: set before @recover is called, which clears it if the server may yet give
  *	something back
  * @group: the same for all mounts of a server
- * @serves: does the server of a connection have the file system?  Called before any recover() where
- *	that is not the one of before; sends by dafs_op_run_on() only.  0, or a negative errno.
+ * @serves: returns 0 if the server of a connection has the file system, or a negative errno.
+ *	Called before any recover() if that server may not be the one of before; sends by
+ *	dafs_op_run_on() only
  * @relocated: called when what the server has told of its alternates has changed, and again later
  *	if it returns an error; may sleep, but does not wait for a connection; or NULL
  * @visits: @serves and @relocated that are being called; guarded by the lock of the list of all
- * @has_alternates: the server has told who has the file system if it fails, which may be nobody
+ * @has_alternates: the server has told which servers have the file system if it fails; there may be
+ *	no such server
  * @alternates: the addresses of those
  * @nr_alternates: how many
  */

@@ -103,7 +103,7 @@ static void dafs_conn_release(struct kref *ref)
 {
 	struct dafs_conn *conn = container_of(ref, struct dafs_conn, ref);
 
-	/* not later: who has the last reference then tells the server, see former.c */
+	/* not in the work item: the caller that drops the last tells the server, see former.c */
 	if (conn->former)
 		dafs_former_put(NULL, conn->former);
 	queue_work(dafs_session_wq, &conn->destroy);

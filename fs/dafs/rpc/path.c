@@ -184,11 +184,14 @@ static bool dafs_conn_unused(const struct dafs_conn *conn)
 
 /*
  * Its last session may still be one to the server, and what was lost with it is not told until it
- * is over: the path connects once more, which ends it, see dafs_path_use().
+ * is over: unless the server was told that it is, the path connects once more, which ends it, see
+ * dafs_path_use().
  */
-static void dafs_path_leave(struct dafs_path *path)
+static void dafs_path_leave(struct dafs_path *path, bool told)
 {
 	spin_lock_irq(&path->ses->lock);
+	if (told)
+		path->owes = false;
 	path->leaving = path->owes && path->ses->state != DAFS_SES_DEAD;
 	if (path->leaving)
 		mod_delayed_work(dafs_reconnect_wq, &path->reconnect, 0);
@@ -209,16 +212,17 @@ static void dafs_path_leave(struct dafs_path *path)
 bool dafs_path_retire(struct dafs_path *path, bool polite)
 {
 	struct dafs_conn *conn = dafs_path_detach(path, NULL);
+	bool told = false;
 
 	if (conn && polite && dafs_conn_unused(conn)) {
-		polite = dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
-		path->owes = !polite;
+		told = dafs_conn_notify(conn, DAFS_PROC_DISCONNECT, NULL);
+		polite = told;
 	}
 	if (conn)
 		dafs_conn_drop(conn);
 	else
 		dafs_path_end(path);
-	dafs_path_leave(path);
+	dafs_path_leave(path, told);
 	return polite;
 }
 

@@ -217,9 +217,12 @@ static int dafs_path_use(struct dafs_path *path, struct dafs_conn *conn)
 	if (err)
 		return err;
 	dafs_session_leave_former(ses, conn);
+	/* the path may lose it, and drop its reference, as soon as it has it */
+	kref_get(&conn->ref);
 	err = dafs_client_recover(ses->clnt, conn) ?: dafs_path_attach(path, conn);
 	if (!err)
 		dafs_client_recover_rest(ses->clnt, conn);
+	dafs_conn_put(conn);
 	return err;
 }
 

@@ -525,7 +525,7 @@ int dafs_client_recover(struct dafs_client *clnt, struct dafs_conn *conn)
  * @clnt: the client
  * @conn: the connection, after dafs_client_recover()
  *
- * Who was getting back what it had by another path, which was lost then, has not found this one.
+ * A mount whose recovery ran on another path, which was lost meanwhile, did not find this one yet.
  *
  * Context: may sleep; the reconnect work.
  */
