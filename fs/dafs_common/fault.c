@@ -46,6 +46,8 @@ static struct dentry *dafs_fault_dir;
  * @what: what would
  * @proc: DAFS_PROC_* of the request
  *
+ * What a task has asked for by its fail-nth is not meant for these: it is for allocations.
+ *
  * Context: any.
  * Return: true if the caller is to make it so.
  */
@@ -54,7 +56,8 @@ bool dafs_fault(enum dafs_fault what, u32 proc)
 	struct dafs_fault_point *point = &dafs_faults[what];
 	u32 only = READ_ONCE(point->procedure);
 
-	return (!only || only == proc) && should_fail(&point->attr, 1);
+	return READ_ONCE(point->attr.probability) && (!only || only == proc) &&
+	       should_fail(&point->attr, 1);
 }
 EXPORT_SYMBOL_GPL(dafs_fault);
 

@@ -13,6 +13,7 @@
 #include <linux/fs.h>
 #include <linux/rwsem.h>
 #include <linux/wait_bit.h>
+#include <linux/workqueue.h>
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/server.h"
@@ -169,24 +170,73 @@ static void race_expire(struct kunit *test, struct holder *h)
 
 /* --- the lock ends, and the state directory cannot be written --- */
 
-/* The server has what is on its disk, and nothing else; @broken: which is well from then on. */
-static void race_load_store(struct kunit *test, bool broken)
+/**
+ * struct race_pause - a work item while which no lease ends
+ * @work: the work item
+ * @begun: nothing else is executed on its work queue
+ * @end: it is to end
+ */
+struct race_pause {
+	struct work_struct work;
+	struct completion begun;
+	struct completion end;
+};
+
+static void race_pause_work(struct work_struct *work)
 {
-	struct file *dir = dentry_open(dafsd_store_dir(dafsd_server.store), O_RDONLY | O_DIRECTORY,
-				       current_cred());
+	struct race_pause *pause = container_of(work, struct race_pause, work);
+
+	complete(&pause->begun);
+	wait_for_completion(&pause->end);
+}
+
+static void race_pause_begin(struct race_pause *pause)
+{
+	INIT_WORK_ONSTACK(&pause->work, race_pause_work);
+	init_completion(&pause->begun);
+	init_completion(&pause->end);
+	workqueue_set_max_active(dafsd_timer_wq, 1);
+	queue_work(dafsd_timer_wq, &pause->work);
+	wait_for_completion(&pause->begun);
+}
+
+static void race_pause_end(struct race_pause *pause)
+{
+	complete(&pause->end);
+	flush_work(&pause->work);
+	destroy_work_on_stack(&pause->work);
+	workqueue_set_max_active(dafsd_timer_wq, WQ_DFL_ACTIVE);
+}
+
+static int race_reload(struct kunit *test, struct file *dir, bool broken)
+{
 	struct dafsd_store *store;
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(dir));
 	dafsd_persist_unload();
 	/* this writes what it can */
 	dafsd_store_close(dafsd_server.store);
 	if (broken)
 		undo_repair_store(test);
 	store = dafsd_store_open(dir);
-	__fput_sync(dir);
 	WRITE_ONCE(dafsd_server.store, IS_ERR(store) ? NULL : store);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(store));
-	KUNIT_ASSERT_EQ(test, 0, dafsd_persist_load(store));
+	return IS_ERR(store) ? PTR_ERR(store) : dafsd_persist_load(store);
+}
+
+/* The server has what is on its disk, and nothing else; @broken: which is well from then on. */
+static void race_load_store(struct kunit *test, bool broken)
+{
+	struct file *dir = dentry_open(dafsd_store_dir(dafsd_server.store), O_RDONLY | O_DIRECTORY,
+				       current_cred());
+	struct race_pause pause;
+	int err;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dir));
+	/* clients of former tests may be there until their leases end */
+	race_pause_begin(&pause);
+	err = race_reload(test, dir, broken);
+	race_pause_end(&pause);
+	__fput_sync(dir);
+	KUNIT_ASSERT_EQ(test, 0, err);
 }
 
 /* The server crashes, and its disk is well when it is back; @h, whose lock it was, is not. */
