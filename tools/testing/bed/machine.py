@@ -144,6 +144,11 @@ class Machine:
             time.sleep(0.05)
         os.rename(self.near, self.end)
 
+    def hear(self, yes):
+        """Whether what is sent to its end arrives; what it sends does."""
+        lost = f"{self.end}.lost"
+        os.rename(*(lost, self.end) if yes else (self.end, lost))
+
     def _gone(self):
         self.process.wait(300)
         self.reader.join()

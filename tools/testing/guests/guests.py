@@ -458,19 +458,21 @@ def set_alternate(server, other):
 
 
 def take_over(server, standby, client):
-    """The power of the server fails, when it has executed what it has; another one has its disk."""
+    """The power of the server fails, when it has executed what it was sent, and no response has
+    arrived; another one has its disk."""
     before = known(client)
-    client.link(False)
+    client.hear(False)
     time.sleep(2)
     server.kill()
-    client.link(True)
+    client.hear(True)
     standby.take_link()
     clock = guest.Clock()
     serve(standby)
     served = clock.tick()
     TAP.run("the client is served by it", client,
             f"eventually grep -q 'server=10.9.0.{standby.number}.*state=up' "
-            "/proc/self/mountstats")
+            "/proc/self/mountstats || { cat /proc/self/mountstats; ip neigh; rdma link; "
+            "echo w >/proc/sysrq-trigger; dmesg | tail -n 200; exit 1; }")
     await_changes(standby)
     # R-5.3-04 R-5.3-05
     TAP.result(known(client) > before, "it knows what was executed by the one before it")
