@@ -15,11 +15,13 @@ modules_install:
 	+$(KBUILD) modules_install
 
 PREFIX ?= /usr/local
+OCF ?= /usr/lib/ocf/resource.d/dafs
 
 install-tools:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/include/linux
 	install -m 755 tools/dafslock tools/dafsshare $(DESTDIR)$(PREFIX)/bin
 	install -m 755 tools/dafsdctl $(DESTDIR)$(PREFIX)/sbin
+	install -D -m 755 tools/ocf/dafsd $(DESTDIR)$(OCF)/dafsd
 	install -m 644 include/uapi/linux/dafs.h $(DESTDIR)$(PREFIX)/include/linux
 
 clean:
@@ -32,7 +34,7 @@ check:
 help:
 	@echo 'make                  builds dafs_common, dafs and dafsd'
 	@echo 'make modules_install  installs them; run depmod afterwards'
-	@echo 'make install-tools    installs dafslock, dafsshare, dafsdctl and linux/dafs.h'
+	@echo 'make install-tools    installs dafslock, dafsshare, dafsdctl, linux/dafs.h and the OCF agent'
 	@echo 'make clean            removes what was built'
 	@echo 'make check            as root: style of what has changed, and KUnit suites for it'
 	@echo
