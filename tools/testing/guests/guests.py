@@ -88,12 +88,18 @@ def must(name, machine, command):
         raise MachineError(name)
 
 
-def serve(server):
+def serve(server, start=f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE} "
+          f"state_dir={STATE} respcache=stable"):
     must("the server exports its disk", server,
          f"make_slow_disk {DISK} /dev/vda && "
-         "mkdir -p /srv/data && mount -t ext4 /dev/mapper/slow /srv/data && "
-         f"modprobe dafsd exports=/srv/data:no_root_squash lease={LEASE} state_dir={STATE} "
-         "respcache=stable")
+         f"mkdir -p /srv/data && mount -t ext4 /dev/mapper/slow /srv/data && {start}")
+
+
+def agent(action):
+    """As a cluster manager has it done; the servers of test_failover."""
+    return ("OCF_RESKEY_exports=/srv/data:no_root_squash "
+            f"OCF_RESKEY_state_dir={STATE} OCF_RESKEY_options=lease={LEASE} "
+            f"OCF_RESKEY_servers='{ADDR4} {ADDR4[:-1]}3' ocf-dafsd {action}")
 
 
 def mount(client):
@@ -467,7 +473,7 @@ def take_over(server, standby, client):
     client.hear(True)
     standby.take_link()
     clock = guest.Clock()
-    serve(standby)
+    serve(standby, agent("start"))
     served = clock.tick()
     TAP.run("the client is served by it", client,
             f"eventually grep -q 'server=10.9.0.{standby.number}.*state=up' "
@@ -478,7 +484,7 @@ def take_over(server, standby, client):
     TAP.result(known(client) > before, "it knows what was executed by the one before it")
     print(f"taken over after {clock.tick():.1f} s, "
           f"of which {served:.1f} s to export the disk again")
-    set_alternate(standby, server)
+    TAP.run("it runs there", standby, agent("monitor"))
 
 
 def test_failover(server, client):
@@ -487,6 +493,7 @@ def test_failover(server, client):
     with Machine("qemu", "standby", server.folder, 3, "768M", 1, server.disk) as standby:
         standby.start(link=False)
         standby.ready()
+        TAP.run("it does not run there", standby, agent("monitor") + "; [ $? = 7 ]")
         set_alternate(server, standby)
         begin_once(client, f"timeo={10 * TIMEO}")
         client.sh(f"{HOLD} hold /mnt/once/locked /tmp/locked /tmp/release & holder=$!")
