@@ -21,11 +21,14 @@
  * crashes then, it is not found, and appended again.
  */
 #include <linux/crc32c.h>
+#include <linux/minmax.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/stringhash.h>
 #include <linux/uio.h>
 #include <linux/unaligned.h>
+#include <linux/wait.h>
 #include <linux/dafs/status.h>
 #include "../request/request.h"
 #include "../session/respcache.h"
@@ -38,47 +41,122 @@
 /* Changed by tests */
 enum dafsd_crash dafsd_intent_crash;
 
-/* Names that are being changed, in all exports, as two of them may have one directory */
-static struct mutex dafsd_intent_names[1024];
+/**
+ * struct dafsd_names - names that are being changed, of all exports: two may have one directory
+ * @lock: protects @busy
+ * @busy: dafsd_intent_name.link; no name is there twice
+ * @left: a name has left @busy
+ *
+ * Each name is waited for by itself: a file system that hangs must not keep names in others.
+ */
+static struct dafsd_names {
+	spinlock_t lock;	/* see above */
+	struct hlist_head busy;
+	wait_queue_head_t left;
+} dafsd_names[256];
 
 /**
- * dafsd_intents_init() - initialize the locks of names
+ * dafsd_intents_init() - initialize the lists of names
  *
  * Context: module initialization.
  */
 void dafsd_intents_init(void)
 {
-	unsigned int n;
+	struct dafsd_names *names;
 
-	for (n = 0; n < ARRAY_SIZE(dafsd_intent_names); n++)
-		mutex_init(&dafsd_intent_names[n]);
+	for (names = dafsd_names; names < dafsd_names + ARRAY_SIZE(dafsd_names); names++) {
+		spin_lock_init(&names->lock);
+		INIT_HLIST_HEAD(&names->busy);
+		init_waitqueue_head(&names->left);
+	}
 }
 
-static unsigned int dafsd_intent_hash(const struct dafsd_fh *dir, const struct dafs_str *name)
+static struct dafsd_names *dafsd_names_of(const struct dafsd_intent_name *name)
 {
-	return full_name_hash(dafsd_fh_inode(dir), name->data, name->len) %
-	       ARRAY_SIZE(dafsd_intent_names);
+	return &dafsd_names[name->hash % ARRAY_SIZE(dafsd_names)];
 }
 
-/* In the order of their number */
+static void dafsd_name_set(struct dafsd_intent_name *to, const struct dafsd_fh *dir,
+			   const struct dafs_str *name)
+{
+	to->dir = dafsd_fh_inode(dir);
+	to->hash = full_name_hash(to->dir, name->data, name->len);
+}
+
+/* Return: 0 if they are the same, also for two names of a directory with one hash. */
+static int dafsd_name_cmp(const struct dafsd_intent_name *a, const struct dafsd_intent_name *b)
+{
+	if (a->dir != b->dir)
+		return a->dir < b->dir ? -1 : 1;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return 0;
+}
+
+static bool dafsd_name_is_busy(const struct dafsd_names *names,
+			       const struct dafsd_intent_name *name)
+{
+	const struct dafsd_intent_name *other;
+
+	lockdep_assert_held(&names->lock);
+	hlist_for_each_entry(other, &names->busy, link)
+		if (!dafsd_name_cmp(other, name))
+			return true;
+	return false;
+}
+
+/* Return: false if another request changes it. */
+static bool dafsd_name_take(struct dafsd_names *names, struct dafsd_intent_name *name)
+{
+	bool taken;
+
+	spin_lock(&names->lock);
+	taken = !dafsd_name_is_busy(names, name);
+	if (taken)
+		hlist_add_head(&name->link, &names->busy);
+	spin_unlock(&names->lock);
+	return taken;
+}
+
+static void dafsd_name_lock(struct dafsd_intent_name *name)
+{
+	struct dafsd_names *names = dafsd_names_of(name);
+
+	wait_event(names->left, dafsd_name_take(names, name));
+}
+
+static void dafsd_name_unlock(struct dafsd_intent_name *name)
+{
+	struct dafsd_names *names = dafsd_names_of(name);
+
+	spin_lock(&names->lock);
+	hlist_del(&name->link);
+	spin_unlock(&names->lock);
+	wake_up_all(&names->left);
+}
+
+/* Two in the order of dafsd_name_cmp() */
 static void dafsd_intent_lock(struct dafsd_intent *intent)
 {
-	unsigned int first = dafsd_intent_hash(intent->dir, intent->name), second = first;
+	struct dafsd_intent_name *names = intent->locked;
 
+	dafsd_name_set(&names[intent->nr++], intent->dir, intent->name);
 	if (intent->to)
-		second = dafsd_intent_hash(intent->to, intent->to_name);
-	intent->locked[intent->nr++] = min(first, second);
-	if (second != first)
-		intent->locked[intent->nr++] = max(first, second);
-	mutex_lock(&dafsd_intent_names[intent->locked[0]]);
+		dafsd_name_set(&names[1], intent->to, intent->to_name);
+	if (intent->to && dafsd_name_cmp(&names[0], &names[1])) {
+		intent->nr++;
+		if (dafsd_name_cmp(&names[0], &names[1]) > 0)
+			swap(names[0], names[1]);
+	}
+	dafsd_name_lock(&names[0]);
 	if (intent->nr > 1)
-		mutex_lock_nested(&dafsd_intent_names[intent->locked[1]], SINGLE_DEPTH_NESTING);
+		dafsd_name_lock(&names[1]);
 }
 
 static void dafsd_intent_unlock(struct dafsd_intent *intent)
 {
 	while (intent->nr)
-		mutex_unlock(&dafsd_intent_names[intent->locked[--intent->nr]]);
+		dafsd_name_unlock(&intent->locked[--intent->nr]);
 }
 
 /* Is its outcome to be known after a crash? */

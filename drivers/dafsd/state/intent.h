@@ -23,6 +23,18 @@ enum dafsd_crash {
 extern enum dafsd_crash dafsd_intent_crash;
 
 /**
+ * struct dafsd_intent_name - a name that is being changed
+ * @link: for those that want to change it as well
+ * @dir: its directory
+ * @hash: of the name
+ */
+struct dafsd_intent_name {
+	struct hlist_node link;
+	const struct inode *dir;
+	unsigned int hash;
+};
+
+/**
  * struct dafsd_intent - a change of names that is about to be executed
  * @rq: the request; the caller sets this and what follows up to @source
  * @dir: the directory of @name
@@ -43,7 +55,7 @@ struct dafsd_intent {
 	const struct dafs_str *to_name;
 	const struct dafsd_fh *source;
 	const struct inode *made;
-	unsigned int locked[2];
+	struct dafsd_intent_name locked[2];
 	unsigned int nr;
 	bool recorded;
 };

@@ -9,6 +9,7 @@
 #include "../../../../drivers/dafsd/session/server.h"
 #include "../../../../drivers/dafsd/session/client.h"
 #include "../../../../drivers/dafsd/session/conn.h"
+#include "../../../../drivers/dafsd/session/respcache.h"
 #include "../../../../drivers/dafsd/session/session.h"
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/export/handle.h"
@@ -612,6 +613,43 @@ static void dafs_lane_last_test(struct kunit *test)
 	dafs_fixture_thaw(test, last);
 }
 
+static void lane_reset_respcache(void *unused)
+{
+	dafsd_respcache_kind = DAFSD_RESPCACHE_VOLATILE;
+}
+
+/* A client whose changes are executed exactly once: changes of one name wait for each other. */
+static struct raw_conn *lane_stable_session(struct kunit *test)
+{
+	struct raw_login *login = kunit_kzalloc(test, sizeof(*login), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, login);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, lane_reset_respcache, NULL));
+	dafsd_respcache_kind = DAFSD_RESPCACHE_STABLE;
+	login->opts.use_response_cache = 1;
+	return raw_session(test, NULL, login);
+}
+
+/* Names that are being changed in a frozen file system do not keep others in another one. */
+static void dafs_lane_names_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct dafs_fixture *fix = dafs_fixture(test, NULL);
+	struct raw_conn *busy = lane_session(test), *conn = lane_session(test);
+	unsigned int n;
+
+	KUNIT_ASSERT_NOT_NULL(test, lane_stable_session(test));
+	KUNIT_ASSERT_GT(test, READ_ONCE(dafsd_server.stable_streams), 0);
+	dafs_fixture_freeze(test, frozen);
+	lane_ask(busy, 0, &frozen->dir, LANE_REQUESTS);
+	KUNIT_EXPECT_TRUE(test, lane_wait_running(&frozen->dir, LANE_REQUESTS));
+	for (n = 0; n < 300; n++) {
+		lane_ask(conn, 0, &fix->dir, 1);
+		DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_status(conn));
+	}
+	dafs_fixture_thaw(test, frozen);
+}
+
 /* Waits until the server knows that the connection is closed */
 static void lane_wait_closed(struct kunit *test, const struct dafs_session_id *id)
 {
@@ -977,6 +1015,7 @@ static struct kunit_case dafs_lane_cases[] = {
 	KUNIT_CASE(dafs_lane_idle_test),
 	KUNIT_CASE(dafs_lane_many_test),
 	KUNIT_CASE(dafs_lane_last_test),
+	KUNIT_CASE(dafs_lane_names_test),
 	KUNIT_CASE(dafs_lane_late_test),
 	KUNIT_CASE(dafs_lane_late_untold_test),
 	KUNIT_CASE_SLOW(dafs_lane_late_anew_test),
