@@ -269,6 +269,17 @@ static u64 paths_discards(struct paths *p)
 	return paths_calls(p, DAFS_PROC_DISCARD_RESPONSES);
 }
 
+/* Lost ones are in nobody's hands any more: else the server is not told to forget their sessions. */
+static void paths_await_conns(struct paths *p, int nr)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+	const struct dafs_session *ses = p->clnt->ses;
+
+	while (atomic_read(&ses->nr_conns) != nr && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_EQ(p->test, nr, atomic_read(&ses->nr_conns));
+}
+
 static void paths_let_reconnect(void *path)
 {
 	struct dafs_path *pa = path;
@@ -300,6 +311,7 @@ static void dafs_paths_lost_test(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, paths_let_reconnect, path));
 	dafs_conn_failed(path->conn);
 	paths_await(test, p->clnt, 1);
+	paths_await_conns(p, 1);
 	KUNIT_EXPECT_FALSE(test, completion_done(&task->ended));
 	dafs_fixture_thaw(test, p->fix);
 	paths_task_end(task);

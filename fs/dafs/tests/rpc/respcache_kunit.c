@@ -406,6 +406,34 @@ static void dafs_respcache_chain_test(struct kunit *test)
 	}
 }
 
+/*
+ * R-5.2.2-04: the server has taken a stream back; what was answered on it is known all the same.
+ * R-3.1.2.4-01: of no more streams than there may be requests outstanding.
+ */
+static void dafs_respcache_shrunk_test(struct kunit *test)
+{
+	struct lost *l = lost(test);
+	const u16 nr = l->login.res.connect.opts.max_requests;
+	struct dafsd_session *ses;
+	unsigned int n;
+	u16 seq;
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lost_mkdir(l, nr - 1, "made", NULL));
+	seq = l->hdr.seq_number;
+	ses = dafsd_session_find(&dafsd_server, &l->login.res.connect.session_id);
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	dafs_responder_set_target(ses->op->responder, 1);
+	/* each response takes one */
+	for (n = 1; n < nr; n++)
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
+	KUNIT_EXPECT_EQ(test, 1, dafs_responder_nreq(ses->op->responder));
+	dafsd_session_put(ses);
+	lost_lose(l);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_check_over(l, nr - 1, seq));
+	for (n = nr; n < 2U * nr; n++)
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, lost_check(l, n, seq, 0));
+}
+
 /* A client that loses one session after the other does not fill the memory. */
 static void dafs_respcache_many_test(struct kunit *test)
 {
@@ -704,6 +732,7 @@ static struct kunit_case respcache_cases[] = {
 	KUNIT_CASE(dafs_respcache_disconnect_test),
 	KUNIT_CASE_PARAM(dafs_respcache_final_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_respcache_chain_test),
+	KUNIT_CASE(dafs_respcache_shrunk_test),
 	KUNIT_CASE(dafs_respcache_many_test),
 	KUNIT_CASE_PARAM(dafs_respcache_change_test, lost_changes_gen_params),
 	KUNIT_CASE(dafs_respcache_write_test),
