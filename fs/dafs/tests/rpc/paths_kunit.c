@@ -269,7 +269,7 @@ static u64 paths_discards(struct paths *p)
 	return paths_calls(p, DAFS_PROC_DISCARD_RESPONSES);
 }
 
-/* Lost ones are in nobody's hands any more: else the server is not told to forget their sessions. */
+/* Nobody uses a lost one any more: otherwise the server is not told to forget its session. */
 static void paths_await_conns(struct paths *p, int nr)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
