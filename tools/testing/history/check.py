@@ -205,6 +205,14 @@ class History:
                 if place in had:
                     had[place].operations.append(act)
 
+    def unseen(self, session):
+        """Nobody else has used the file between the session and the loss of power: it may have been
+        delegated to the client, which had sent only what was synced."""
+        return any(session.begin < fault.end and not any(
+            act.client != session.client and act.args.get("file") == session.file and
+            session.end < act.end < fault.begin for act in self.operations)
+                   for fault in self.faults_of(session.client, "power"))
+
     def find_doubts(self):
         """A lost client, or one without power, has had its locks at least until then."""
         for session in self.sessions:
@@ -215,7 +223,7 @@ class History:
                 time = min(fault.begin for fault in faults)
                 session.end = max(session.begin, time, proof(session))
                 self.counts["locks that were perhaps lost"] += 1
-            elif session.told == math.inf and self.faults_of(session.client, "power"):
+            elif self.unseen(session):
                 session.fault = "power"
 
     def check_locks(self):
@@ -287,10 +295,9 @@ def proof(session):
 
 
 def flushed(session, act):
-    """Has a later fsync, or the end of the lock, succeeded?"""
+    """Has a later fsync succeeded? The end of the lock of a delegated file flushes nothing."""
     following = session.operations[session.operations.index(act) + 1:]
-    names = ("fsync",) if session.fault == "lose" else ("fsync", "unlock", "close")
-    return any(later.operation in names and later.result == "ok" for later in following)
+    return any(later.operation == "fsync" and later.result == "ok" for later in following)
 
 
 class Register:

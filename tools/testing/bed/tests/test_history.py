@@ -307,6 +307,13 @@ class Data(Base):
         self.lines.written("one.1", "a")
         self.lines.fault("power", "one")
         self.lines.locked_read("two.1", history.initial("f0", 0))
+        self.good()
+
+    def test_client_without_power_was_seen(self):
+        self.lines.written("one.1", "a")
+        self.lines.locked_read("two.1", "a")
+        self.lines.fault("power", "one")
+        self.lines.locked_read("two.1", history.initial("f0", 0))
         self.bad(self.WRONG)
 
     def lose(self, value):
