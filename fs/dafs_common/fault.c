@@ -46,7 +46,7 @@ static struct dentry *dafs_fault_dir;
  * @what: what would
  * @proc: DAFS_PROC_* of the request
  *
- * What a task has asked for by its fail-nth is not meant for these: it is for allocations.
+ * What a task has asked for by its fail-nth is for allocations, not for these unless one is set.
  *
  * Context: any.
  * Return: true if the caller is to make it so.

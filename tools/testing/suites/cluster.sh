@@ -58,7 +58,7 @@ mkdir /tmp/path && ln -s /bin/false /tmp/path/modinfo
 ends $INSTALLED "a node without the module" validate-all "PATH=/tmp/path:$PATH"
 ends $STOPPED "it does not run" monitor
 ends 0 "what does not run is stopped" stop
-ends $ARGS "a directory that is not mounted" start OCF_RESKEY_exports=$D,/srv/none
+ends $ARGS "a directory that there is not" start OCF_RESKEY_exports=$D,/srv/none
 ends $GENERIC "an option that there is not" start OCF_RESKEY_exports=$D:fast
 ends $GENERIC "a state directory that cannot be made" start OCF_RESKEY_state_dir=/none/dafs
 ends $STOPPED "none of these runs" monitor
