@@ -206,8 +206,8 @@ class History:
                     had[place].operations.append(act)
 
     def unseen(self, session):
-        """Nobody else has used the file between the session and the loss of power: it may have been
-        delegated to the client, which had sent only what was synced."""
+        """True if no other client has used the file between the session and the loss of power: the
+        client may have had it delegated, and has sent only what was synced."""
         return any(session.begin < fault.end and not any(
             act.client != session.client and act.args.get("file") == session.file and
             session.end < act.end < fault.begin for act in self.operations)

@@ -65,7 +65,8 @@ ends $STOPPED "none of these runs" monitor
 
 ends 0 "it starts" start
 ends $RUNNING "and runs" monitor
-ends 0 "what runs is started" start
+echo >$EXPORTS/data/failover_locations
+ends 0 "what runs is started, and told again what was lost" start
 tap_is "$(cat /sys/module/dafsd/parameters/lease)" 30 "with the other parameters"
 tap_is "$(cat /sys/module/dafsd/parameters/respcache)" stable "with a stable response cache"
 tap_is "$(cat $EXPORTS/data/failover_locations)" "192.0.2.7:/data,[2001:db8::7]:/data" \

@@ -269,7 +269,7 @@ static u64 paths_discards(struct paths *p)
 	return paths_calls(p, DAFS_PROC_DISCARD_RESPONSES);
 }
 
-/* Nobody uses a lost one any more: otherwise the server is not told to forget its session. */
+/* Waits until no task uses a lost connection: until then the server keeps its session. */
 static void paths_await_conns(struct paths *p, int nr)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
