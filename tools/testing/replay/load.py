@@ -28,6 +28,7 @@ import sys
 import time
 import traceback
 
+import store
 import system
 
 LOCK = 0xDA << 8
@@ -36,6 +37,8 @@ PERSIST, REPAIR, AUTORECOVER = 2, 4, 8
 SERVER = "10.9.0.1:/data"
 GRACE = "/sys/module/dafsd/parameters/grace"
 PATIENCE = 300
+CLIENT = "replay-"
+EXACT = "s"
 
 
 def digest(data):
@@ -203,9 +206,64 @@ class Worker:
             self.change(file)
 
 
+class Exact:
+    """A client whose requests are executed once, also by a server that crashes."""
+
+    def __init__(self, record, where, exported, state):
+        self.record = record
+        self.where = where
+        self.exported = exported
+        self.state = state
+        self.log = os.open(f"{where}/log", os.O_WRONLY | os.O_APPEND)
+        self.names = {"log"}
+        self.content = b""
+        self.number = 0
+        self.told = store.executed(state, CLIENT + EXACT)
+        self.note()
+
+    def there(self):
+        return {"names": sorted(self.names), "content": digest(self.content)}
+
+    def note(self, request=None):
+        self.record.note("exact", self.number, request=request, **self.there())
+
+    def path(self, name):
+        return f"{self.where}/{name}"
+
+    def step(self, function, *args):
+        """To be called when the state is as it will be."""
+        self.number += 1
+        with self.record.step("exact", self.number, **self.there()):
+            function(*args)
+        told = store.executed(self.state, CLIENT + EXACT)
+        request, = told - self.told
+        self.told = told
+        self.note(request)
+
+    def work(self, rounds):
+        """No two requests of a kind follow each other."""
+        for number in range(rounds):
+            self.names.add("new")
+            self.step(os.mkdir, self.path("new"))
+            self.names ^= {"new", "old"}
+            self.step(os.rename, self.path("new"), self.path("old"))
+            self.names.remove("old")
+            self.step(os.rmdir, self.path("old"))
+            self.names.add("name")
+            self.step(os.link, self.path("log"), self.path("name"))
+            self.names.remove("name")
+            self.step(os.unlink, self.path("name"))
+            # the second one is in several pages
+            line = f"{number:08}\n".encode() * (1000 if number % 2 else 1)
+            self.content += line
+            self.step(os.write, self.log, line)
+
+
 def mount(where, client):
     os.makedirs(where, exist_ok=True)
-    subprocess.run(["mount", "-t", "dafs", "-o", f"clientid=replay-{client}", SERVER, where],
+    respcache = "stable" if client == EXACT else "volatile"
+    subprocess.run(["mount", "-t", "dafs", "-o",
+                    f"clientid={CLIENT}{client},respcache={respcache}", SERVER, where],
                    check=True)
 
 
@@ -264,9 +322,16 @@ def appears(record_name, name, where):
         os.open(f"{where}/any", os.O_RDONLY)
 
 
+def is_exact(record_name, name, where, exported, state, rounds):
+    record = Record(record_name)
+    with record.step(f"client-{name}", 1, present=True):
+        exact = Exact(record, f"{where}/exact", exported, state)
+    exact.work(rounds)
+
+
 def serve(exported, state):
     subprocess.run(["modprobe", "dafsd", f"exports={exported}:no_root_squash",
-                    f"state_dir={state}", "lease=3600"], check=True)
+                    f"state_dir={state}", "lease=3600", "respcache=stable"], check=True)
 
 
 def states(name):
@@ -380,8 +445,10 @@ def main():
             for n in range(2):
                 with open(f"{exported}/{client}.{kind}{n}", "wb") as file:
                     file.write(random.Random(f"{client}{kind}{n}").randbytes(20000))
-    with open(f"{exported}/any", "wb"):
-        pass
+    os.mkdir(f"{exported}/exact")
+    for name in "any", "exact/log":
+        with open(f"{exported}/{name}", "wb"):
+            pass
     os.sync()
     mark = system.Marks()
     mark("begin:key:1")
@@ -391,16 +458,17 @@ def main():
     record = Record(history)
     record.note("key", 0, key=None)
     record.note("key", 1, key=key)
-    for client in "a", "b", "d", "e", "c":
+    for client in "abdesc":
         record.note(f"client-{client}", 0, present=False)
     others = Others()
-    others.mounts = [f"/mnt/{client}" for client in "abde"]
-    for client in "abde":
+    others.mounts = [f"/mnt/{client}" for client in "abdes"]
+    for client in "abdes":
         mount(f"/mnt/{client}", client)
     record.mark("done:key:1")
     waits = [others.start(works, history, client, f"/mnt/{client}", exported, seed, steps)
              for client in "ab"]
     waits += [others.start(appears, history, client, f"/mnt/{client}") for client in "de"]
+    waits.append(others.start(is_exact, history, EXACT, f"/mnt/{EXACT}", exported, state, steps))
     for wait in waits:
         wait()
     remember_contents(history)

@@ -34,6 +34,7 @@ import sys
 import time
 
 import disklog
+import store
 import system
 
 CHUNK = 65536
@@ -133,7 +134,7 @@ class Server:
             list(self.kernel.said())
             try:
                 system.load(self.module, f"exports={self.exported}:no_root_squash"
-                            f" state_dir={self.state} lease=3600")
+                            f" state_dir={self.state} lease=3600 respcache=stable")
             except OSError as error:
                 raise Wrong(f"{error}: {self.complaints()}") from error
             try:
@@ -186,6 +187,11 @@ class Server:
         with open(f"{self.exported}/{name}", "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()
 
+    def exact(self):
+        """The names in the folder of the client whose requests are executed once, and its log"""
+        return {"names": sorted(os.listdir(f"{self.exported}/exact")),
+                "content": self.content("exact/log")}
+
     def check_rest(self):
         """Each file of before-images is of a lock."""
         wanted = sum("autorecovery" in entry["kind"] for entry in self.rest)
@@ -233,12 +239,28 @@ def check_files(server, locks, allowed):
         raise Wrong(f"locked, but never were: {locks}")
 
 
+def check_exact(server, states):
+    """Each request has been executed, or not, and the server knows which of the two."""
+    found = server.exact()
+    if not any(found.items() <= state.items() for state in states):
+        raise Wrong(f"exact: {found}, but not one of {states}")
+    # what was acknowledged need not be asked for
+    if len(states) > 1:
+        last = states[-1]
+        told = store.Request(*last["request"]) in store.executed(server.state, "replay-s")
+        if told != (found.items() <= last.items()):
+            raise Wrong(f"exact: {last['n']} was {'not ' * told}executed, and is told to be"
+                        f"{' not' * (not told)}")
+
+
 def check(server, things, done, begun):
     """One start of the server; raises Wrong."""
     allowed = {name: thing.may_be(done, begun) for name, thing in things.items()}
     keys = {state["key"] for state in allowed.pop("key")}
+    exact = allowed.pop("exact")
     clients = {name: allowed.pop(name) for name in things if name.startswith("client-")}
     with server.running():
+        check_exact(server, exact)
         locks = server.recover()
         check_clients(server, clients)
         check_files(server, locks, allowed)
