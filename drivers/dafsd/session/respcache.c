@@ -413,6 +413,13 @@ dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 	return status;
 }
 
+/* A former run may have executed what it does not record. */
+static dafs_status_t dafsd_response_absent(const struct dafsd_respcache *cache, u32 proc)
+{
+	return cache->client || dafsd_response_is_recorded(proc) ? DAFSERR_NOXID_MATCH :
+								   DAFSERR_UNKNOWN_SESSION;
+}
+
 /*
  * Return: OK; NOXID_MATCH; DELAY if the request is being executed; UNKNOWN_SESSION if what became
  * of it in a former run will never be known.
@@ -426,11 +433,11 @@ static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
 	bool match;
 
 	if (args->xid_stream >= cache->nr)
-		return DAFSERR_NOXID_MATCH;
+		return dafsd_response_absent(cache, args->procedure);
 	/* pairs with dafsd_response_begin() */
 	response = smp_load_acquire(&cache->responses[args->xid_stream]);
 	if (!response)
-		return DAFSERR_NOXID_MATCH;
+		return dafsd_response_absent(cache, args->procedure);
 	/* pairs with dafsd_response_move() */
 	state = smp_load_acquire(&response->state);
 	match = READ_ONCE(response->seq) == args->xid_seq &&
@@ -440,7 +447,7 @@ static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
 	if (READ_ONCE(response->state) != state)
 		return DAFSERR_DELAY;
 	if (state == DAFSD_RESPONSE_NONE || !match)
-		return DAFSERR_NOXID_MATCH;
+		return dafsd_response_absent(cache, args->procedure);
 	if (state == DAFSD_RESPONSE_EXECUTING && dafsd_response_is_unknown(cache, response))
 		return DAFSERR_UNKNOWN_SESSION;
 	*found = response;

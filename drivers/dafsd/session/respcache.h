@@ -163,6 +163,7 @@ void dafsd_response_set_witness(struct dafsd_response *response, void *witness, 
 bool dafsd_respcache_keep(struct dafsd_respcache *cache, struct dafsd_client *client);
 void dafsd_respcache_give_up(struct dafsd_respcache *cache);
 bool dafsd_respcache_is_of(const struct dafsd_respcache *cache, const struct dafsd_client *client);
+bool dafsd_response_is_recorded(u32 proc);
 int dafsd_response_record(struct dafsd_respcache *cache, struct dafsd_response *response,
 			  enum dafsd_response_mark mark);
 void dafsd_response_unrecord(struct dafsd_respcache *cache, struct dafsd_response *response);

@@ -127,6 +127,28 @@ dafsd_response_describe(const struct dafsd_respcache *cache, const struct dafsd_
 }
 
 /**
+ * dafsd_response_is_recorded() - do requests of a kind have records?
+ * @proc: DAFS_PROC_*
+ *
+ * Context: any.
+ * Return: false if it may have been executed in a former run though there is no record.
+ */
+bool dafsd_response_is_recorded(u32 proc)
+{
+	switch (proc) {
+	case DAFS_PROC_APPEND_DIRECT:
+	case DAFS_PROC_APPEND_INLINE:
+	case DAFS_PROC_CREATE:
+	case DAFS_PROC_LINK:
+	case DAFS_PROC_REMOVE:
+	case DAFS_PROC_RENAME:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
  * dafsd_response_record() - record what is known of a request
  * @cache: of its session, with records
  * @response: the request

@@ -15,8 +15,9 @@
  *     before any other request changes these names.  One that may have changed something all the
  *     same, as the disk has failed, keeps it.
  *
- * Recorded are CREATE, REMOVE, RENAME, LINK and appends.  The others are repeated after a crash,
- * which changes nothing once more, or are about state that is gone with the server.  An append does
+ * Recorded are CREATE, REMOVE, RENAME, LINK and appends: dafsd_response_is_recorded().  The others
+ * are repeated after a crash, which changes nothing once more, or are about state that is gone with
+ * the server.  Of these it is answered that nothing is known.  An append does
  * not keep other writers waiting: if one writes over it before it is answered, and the server
  * crashes then, it is not found, and appended again.
  */

@@ -239,6 +239,39 @@ static void dafs_stable_known_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, before, stable_records());
 }
 
+/* What a crash makes forget is not said to be not executed. */
+static void dafs_stable_unrecorded_test(struct kunit *test)
+{
+	static const u32 unrecorded[] = {
+		0, DAFS_PROC_CLOSE, DAFS_PROC_COMMIT, DAFS_PROC_LOCK, DAFS_PROC_LOCKU,
+		DAFS_PROC_OPEN, DAFS_PROC_OPEN_DOWNGRADE, DAFS_PROC_SETATTR_INLINE,
+		DAFS_PROC_WRITE_DIRECT, DAFS_PROC_WRITE_INLINE,
+	};
+	static const u32 recorded[] = {
+		DAFS_PROC_APPEND_DIRECT, DAFS_PROC_APPEND_INLINE, DAFS_PROC_CREATE,
+		DAFS_PROC_LINK, DAFS_PROC_REMOVE, DAFS_PROC_RENAME,
+	};
+	struct stable *s = stable(test);
+	unsigned int i;
+	u16 stream;
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, stable_mkdir(s, NULL));
+	stable_crash(s);
+	s->hdr.seq_number++;
+	/* of a stream that has a record, of one that has none, and of one that there was not */
+	for (stream = 0; stream < 3; stream++) {
+		s->hdr.stream_id = stream < 2 ? stream : U16_MAX;
+		for (i = 0; i < ARRAY_SIZE(unrecorded); i++) {
+			s->hdr.procedure = unrecorded[i];
+			DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
+		}
+		for (i = 0; i < ARRAY_SIZE(recorded); i++) {
+			s->hdr.procedure = recorded[i];
+			DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+		}
+	}
+}
+
 /* What fails, or is not to be known after a crash, leaves nothing behind; nor does DISCONNECT. */
 static void dafs_stable_clean_test(struct kunit *test)
 {
@@ -483,6 +516,7 @@ static void dafs_stable_declined_test(struct kunit *test)
 
 static struct kunit_case stable_kunit_cases[] = {
 	KUNIT_CASE_PARAM(dafs_stable_known_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_stable_unrecorded_test),
 	KUNIT_CASE(dafs_stable_clean_test),
 	KUNIT_CASE_PARAM(dafs_stable_crash_test, stable_cases_gen_params),
 	KUNIT_CASE(dafs_stable_part_test),
