@@ -101,9 +101,10 @@ int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op)
 
 /**
  * struct dafs_op_left - an operation whose task has given up
- * @work: waits for the response in its place
+ * @work: finds out in its place what became of it
  * @clnt: the client, whose queue @work is in
- * @op: what is left of it: cred, args, conn, call, prepare, priv, undo, forget, unsure and lost
+ * @op: what is left of it: proc, cred, args, conn, call, prepare, priv, undo, forget, unsure, xid,
+ *	unsettled and lost
  */
 struct dafs_op_left {
 	struct work_struct work;
@@ -112,10 +113,39 @@ struct dafs_op_left {
 };
 
 /* Has the server executed it, as far as its response tells? */
-static bool dafs_op_may_be_done(const struct dafs_op *op, dafs_status_t status)
+static bool dafs_op_may_be_done(const struct dafs_op *op)
 {
+	dafs_status_t status = op->call->status;
+
 	return status == DAFS_STATUS_OK ||
 	       (op->unsure && (status == DAFSERR_IO || status == DAFSERR_RESOURCE));
+}
+
+/* The response comes, or the connection ends. */
+static void dafs_op_left_wait(struct dafs_op *op)
+{
+	int err = dafs_call_wait(op->call);
+
+	if (!err)
+		return;
+	op->lost = true;
+	if (err == -ENOTCONN)
+		dafs_xid_note(&op->xid, op->conn, op->call);
+	dafs_op_end(op);
+}
+
+/* Asks for as long as the server may know of it, and the client wants to reach that. */
+static void dafs_op_left_ask(struct dafs_client *clnt, struct dafs_op *op)
+{
+	unsigned int delay_ms = 0;
+	int err = 0;
+
+	while (op->xid.former && !err) {
+		err = dafs_op_ask(clnt, op);
+		if (err == DAFS_OP_ASK_LATER || err == -ENOTCONN || err == -ENOMEM)
+			err = dafs_op_sleep(&delay_ms);
+	}
+	dafs_xid_drop(clnt, &op->xid);
 }
 
 static void dafs_op_left_work(struct work_struct *work)
@@ -123,10 +153,13 @@ static void dafs_op_left_work(struct work_struct *work)
 	struct dafs_op_left *left = container_of(work, struct dafs_op_left, work);
 	struct dafs_op *op = &left->op;
 
-	/* it comes, or the connection ends; its failure says nothing of an earlier attempt */
-	if (op->call && (dafs_call_wait(op->call) || (op->call->status && op->lost)))
+	if (op->call)
+		dafs_op_left_wait(op);
+	dafs_op_left_ask(left->clnt, op);
+	if (op->call && !dafs_op_may_be_done(op))
 		dafs_op_end(op);
-	if (!op->call || dafs_op_may_be_done(op, op->call->status))
+	/* a failure says nothing of an earlier attempt */
+	if (op->call || op->lost)
 		op->undo(left->clnt, op);
 	dafs_op_end(op);
 	put_cred(op->cred);
@@ -136,24 +169,33 @@ static void dafs_op_left_work(struct work_struct *work)
 	kfree(left);
 }
 
-/* The caller has no use for it any more, and its response, if there is a call. */
+/*
+ * The caller has no use for it any more, nor for its response, if there is a call, nor for what
+ * the server may tell of a lost attempt.
+ */
 static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_op_left *left = kzalloc(sizeof(*left), GFP_NOFS | __GFP_NOFAIL);
 
 	left->clnt = clnt;
-	left->op.cred = get_cred(op->cred);
-	left->op.args = op->copy(op->args);
-	left->op.conn = op->conn;
-	left->op.call = op->call;
-	left->op.prepare = op->prepare;
-	left->op.priv = op->priv;
-	left->op.undo = op->undo;
-	left->op.forget = op->forget;
-	left->op.unsure = op->unsure;
-	left->op.lost = op->lost;
+	left->op = (struct dafs_op){
+		.proc = op->proc,
+		.cred = get_cred(op->cred),
+		.args = op->copy(op->args),
+		.conn = op->conn,
+		.call = op->call,
+		.prepare = op->prepare,
+		.priv = op->priv,
+		.undo = op->undo,
+		.forget = op->forget,
+		.unsure = op->unsure,
+		.xid = op->xid,
+		.unsettled = op->unsettled,
+		.lost = op->lost,
+	};
 	op->conn = NULL;
 	op->call = NULL;
+	op->xid.former = NULL;
 	op->lost = false;
 	INIT_WORK(&left->work, dafs_op_left_work);
 	queue_work(clnt->commit_wq, &left->work);
@@ -205,6 +247,7 @@ int dafs_op_result(struct dafs_client *clnt, struct dafs_op *op, int err)
 		dafs_op_end(op);
 		dafs_op_leave(clnt, op);
 	}
+	dafs_xid_drop(clnt, &op->xid);
 	return err;
 }
 
@@ -493,7 +536,6 @@ int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op)
 	int err;
 
 	err = op->nowait ? dafs_op_try(clnt, op) : dafs_op_attempts(clnt, op);
-	dafs_xid_drop(clnt, &op->xid);
 	if (!err)
 		err = dafs_op_decode(op) ?: dafs_status_to_errno(op->status);
 	trace_dafs_op_result(op, err);

@@ -375,24 +375,65 @@ static dafs_status_t foreign_run(struct foreign *f, const struct dafs_buf *buf,
 	return foreign_execute(f, buf, hdr->procedure, nr);
 }
 
+static void foreign_keep(struct foreign *f, struct raw_conn *conn,
+			 const struct dafs_req_hdr *hdr, dafs_status_t status)
+{
+	f->from = conn;
+	f->kept = *hdr;
+	f->kept_status = status;
+	f->kept_res = f->res;
+}
+
 /* Return: true if the response must not be sent now. */
 static bool foreign_withholds(struct foreign *f, struct raw_conn *conn,
 			      const struct dafs_req_hdr *hdr, dafs_status_t status)
 {
 	if (hdr->procedure == READ_ONCE(f->keeps)) {
 		f->keeps = 0;
-		f->from = conn;
-		f->kept = *hdr;
-		f->kept_status = status;
-		f->kept_res = f->res;
+		foreign_keep(f, conn, hdr, status);
 	} else if (hdr->procedure == READ_ONCE(f->hangs_up)) {
 		f->hangs_up = 0;
+		foreign_keep(f, conn, hdr, status);
 		f->srv->refuse = true;
 		raw_hang_up(conn);
 	} else {
 		return false;
 	}
 	complete(&f->came);
+	return true;
+}
+
+/* Is it asked for the request whose response was kept? */
+static bool foreign_is_kept(struct foreign *f, struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct dafs_buf buf = { .base = msg->data, .len = msg->len, .swab = conn->swab };
+	struct dafs_check_response_args args = {};
+
+	KUNIT_EXPECT_EQ(f->test, 0, dafs_decode_args(&buf, DAFS_PROC_CHECK_RESPONSE, &args));
+	return args.xid_stream == f->kept.stream_id && args.xid_seq == f->kept.seq_number &&
+	       args.procedure == f->kept.procedure;
+}
+
+/* Tells what became of it.  Return: false if that is not what is asked for, or not known. */
+static bool foreign_tell(struct foreign *f, struct raw_conn *conn, struct raw_msg *msg,
+			 const struct dafs_req_hdr *hdr)
+{
+	bool executed = READ_ONCE(f->tells) == FOREIGN_TELLS_EXECUTED;
+	bool fetch = hdr->procedure == DAFS_PROC_FETCH_RESPONSE;
+	struct dafs_req_hdr answer = *hdr;
+
+	if (!fetch && hdr->procedure != DAFS_PROC_CHECK_RESPONSE)
+		return false;
+	if (!foreign_is_kept(f, conn, msg))
+		return false;
+	if (!fetch)
+		WRITE_ONCE(f->asked, f->asked + 1);
+	if (READ_ONCE(f->tells) == FOREIGN_TELLS_NOTHING)
+		return false;
+	/* its results */
+	answer.procedure = f->kept.procedure;
+	raw_answer(conn, &answer, executed ? DAFS_STATUS_OK : DAFSERR_NOXID_MATCH,
+		   f->srv->opts.max_requests, executed && fetch ? &f->kept_res : NULL);
 	return true;
 }
 
@@ -438,6 +479,8 @@ static void foreign_request(struct raw_conn *conn, struct raw_msg *msg)
 	KUNIT_EXPECT_EQ(f->test, 0, raw_get_hdr(conn, msg, &hdr));
 	if (hdr.procedure == DAFS_PROC_NULL &&
 	    foreign_withholds(f, conn, &hdr, DAFS_STATUS_OK))
+		return;
+	if (foreign_tell(f, conn, msg, &hdr))
 		return;
 	/* session procedures, and those without a filehandle */
 	if (hdr.procedure < DAFS_PROC_ACCESS || hdr.procedure == DAFS_PROC_NULL) {

@@ -47,6 +47,13 @@ struct foreign_object {
 
 extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
 
+/* What it tells of a request whose response was lost: nothing, or whether it was executed */
+enum foreign_tells {
+	FOREIGN_TELLS_NOTHING,
+	FOREIGN_TELLS_EXECUTED,
+	FOREIGN_TELLS_LOST,
+};
+
 /**
  * struct foreign - the server, which executes one request at a time
  * @test: the test
@@ -82,8 +89,10 @@ extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
  * @keeps: procedure whose next response is kept; 0 for none
  * @hangs_up: procedure to which the next response is replaced by a disconnect; no
  *	connections are accepted then; 0 for none
+ * @tells: what it tells of the last request whose response was kept, or replaced
+ * @asked: number of CHECK_RESPONSEs for it so far
  * @came: completed when either has happened
- * @from: connection of the request whose response is kept
+ * @from: connection of the request whose response is kept, or replaced
  * @kept: its header
  * @kept_status: its status
  * @kept_res: the response
@@ -129,6 +138,8 @@ struct foreign {
 	unsigned int refused;
 	u32 keeps;
 	u32 hangs_up;
+	enum foreign_tells tells;
+	unsigned int asked;
 	struct completion came;
 	struct raw_conn *from;
 	struct dafs_req_hdr kept;

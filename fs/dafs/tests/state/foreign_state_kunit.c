@@ -374,33 +374,78 @@ static void dafs_foreign_unanswered_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, f->opens);
 }
 
-/*
- * An open whose response is lost is closed, too: the connection ends before or
- * after the task is killed.
- */
-static void dafs_foreign_lost_test(struct kunit *test)
+/* The connection of an OPEN ends before its task is killed, or after that. */
+static void foreign_lose_open(struct kunit *test, struct foreign *f, struct vfsmount *mnt,
+			      bool before)
 {
-	struct foreign *f = foreign_server(test);
-	struct vfsmount *mnt = foreign_mount(f);
 	struct foreign_task *ft;
 
-	f->hangs_up = DAFS_PROC_OPEN;
+	if (before)
+		f->hangs_up = DAFS_PROC_OPEN;
+	else
+		f->keeps = DAFS_PROC_OPEN;
 	ft = foreign_task(f, mnt, NULL, foreign_open_file);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
 	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
 	KUNIT_EXPECT_NE(test, 0, ft->err);
 	KUNIT_EXPECT_NE(test, 0, f->access);
-	f->srv->refuse = false;
-	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+	if (before)
+		f->srv->refuse = false;
+	else
+		raw_hang_up(f->from);
+}
 
-	f->keeps = DAFS_PROC_OPEN;
-	ft = foreign_task(f, mnt, NULL, foreign_open_file);
-	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
-	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
-	KUNIT_EXPECT_NE(test, 0, f->access);
-	raw_hang_up(f->from);
-	KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+/* An open whose response is lost is closed, too; if the server cannot tell, it is opened again. */
+static void dafs_foreign_lost_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	unsigned int turn;
+
+	for (turn = 1; turn <= 2; turn++) {
+		foreign_lose_open(test, f, mnt, turn == 1);
+		KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+		KUNIT_EXPECT_EQ(test, turn, f->asked);
+		KUNIT_EXPECT_EQ(test, 2 * turn, f->opens);
+		KUNIT_EXPECT_EQ(test, turn, f->closes);
+	}
 	KUNIT_EXPECT_EQ(test, 0, f->strangers);
+}
+
+/* R-5.3-04: if the server knows what became of it, that open is closed. */
+static void dafs_foreign_lost_known_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	unsigned int turn;
+
+	f->tells = FOREIGN_TELLS_EXECUTED;
+	for (turn = 1; turn <= 2; turn++) {
+		foreign_lose_open(test, f, mnt, turn == 1);
+		KUNIT_EXPECT_TRUE(test, foreign_closed(f));
+		KUNIT_EXPECT_EQ(test, turn, f->asked);
+		KUNIT_EXPECT_EQ(test, turn, f->opens);
+		KUNIT_EXPECT_EQ(test, turn, f->closes);
+	}
+	KUNIT_EXPECT_EQ(test, 0, f->strangers);
+}
+
+/* R-5.3-04: what was not executed is left at that. */
+static void dafs_foreign_lost_unsent_test(struct kunit *test)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	unsigned int turn;
+
+	f->tells = FOREIGN_TELLS_LOST;
+	for (turn = 1; turn <= 2; turn++) {
+		foreign_lose_open(test, f, mnt, turn == 1);
+		KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->asked, turn));
+		flush_workqueue(DAFS_SB(mnt->mnt_sb)->clnt->commit_wq);
+		KUNIT_EXPECT_EQ(test, turn, f->asked);
+		KUNIT_EXPECT_EQ(test, turn, f->opens);
+		KUNIT_EXPECT_EQ(test, 0, f->closes);
+	}
 }
 
 /* For reading */
@@ -765,6 +810,8 @@ static struct kunit_case dafs_foreign_state_cases[] = {
 	KUNIT_CASE(dafs_foreign_broken_test),
 	KUNIT_CASE(dafs_foreign_crowd_test),
 	KUNIT_CASE(dafs_foreign_lost_test),
+	KUNIT_CASE(dafs_foreign_lost_known_test),
+	KUNIT_CASE(dafs_foreign_lost_unsent_test),
 	KUNIT_CASE_SLOW(dafs_foreign_patient_test),
 	KUNIT_CASE(dafs_foreign_left_test),
 	KUNIT_CASE(dafs_foreign_unanswered_test),
