@@ -75,6 +75,7 @@ TESTED(dafs_write_inline_fill);
 
 /* rpc/ */
 TESTED(dafs_addr_equal);
+TESTED(dafs_backoff);
 TESTED(dafs_client_add_recoverer);
 TESTED(dafs_client_alternates);
 TESTED(dafs_client_busy);
@@ -83,10 +84,10 @@ TESTED(dafs_client_del_recoverer);
 TESTED(dafs_client_get);
 TESTED(dafs_client_has_lease);
 TESTED(dafs_client_lease_end);
-TESTED(dafs_client_path_info);
-TESTED(dafs_client_put);
 TESTED(dafs_client_leased_since);
 TESTED(dafs_client_look_again);
+TESTED(dafs_client_path_info);
+TESTED(dafs_client_put);
 TESTED(dafs_client_renewed);
 TESTED(dafs_client_set_alternates);
 TESTED(dafs_client_set_lease);
@@ -103,5 +104,7 @@ TESTED(dafs_next_delay);
 TESTED(dafs_op_end);
 TESTED(dafs_op_run);
 TESTED(dafs_path_try_get);
+TESTED(dafs_reconnect_max_delay_ms);
+TESTED(dafs_reconnect_min_delay_ms);
 TESTED(dafs_retry);
 TESTED(dafs_tries_restart);

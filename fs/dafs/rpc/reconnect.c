@@ -10,12 +10,9 @@
  * A hard mount waits in DOWN for ever, a soft one until so many attempts
  * have failed.  Either says so in the log once, and once when it is over.
  */
-#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include "rpc_impl.h"
 
-#define DAFS_BACKOFF_MIN_MS	500U
-#define DAFS_BACKOFF_MAX_MS	10000U
 #define DAFS_PROOF_MS		5000U
 #define DAFS_STEADY		(10 * HZ)	/* a connection that lasts so long is one */
 
@@ -37,18 +34,9 @@ static void dafs_path_log_down(struct dafs_path *path, const char *why)
 		  READ_ONCE(params->soft) ? "trying again for a while" : "trying again");
 }
 
-/*
- * Doubles from attempt to attempt, with jitter so that clients spread out.  A server that has
- * restarted waits for its clients as long as a lease (4.4.1.2): there are several attempts in
- * that time, or what a client had would be lost.
- */
-static unsigned long dafs_client_backoff(const struct dafs_client *clnt, unsigned int attempt)
+static unsigned long dafs_path_backoff(const struct dafs_path *path, unsigned int attempt)
 {
-	unsigned int quarter = READ_ONCE(clnt->lease) * (MSEC_PER_SEC / 4);
-	unsigned int most = clamp(quarter, DAFS_BACKOFF_MIN_MS, DAFS_BACKOFF_MAX_MS);
-	unsigned int ms = min(DAFS_BACKOFF_MIN_MS << min(attempt, 5U), most);
-
-	return msecs_to_jiffies(ms / 2 + get_random_u32_below(ms / 2 + 1));
+	return dafs_backoff(READ_ONCE(path->ses->clnt->lease), attempt);
 }
 
 /*
@@ -60,7 +48,7 @@ static unsigned long dafs_path_flap(struct dafs_path *path)
 	lockdep_assert_held(&path->ses->lock);
 	if (time_after(jiffies, path->up_at + DAFS_STEADY))
 		path->flaps = 0;
-	return path->flaps++ ? dafs_client_backoff(path->ses->clnt, path->flaps - 2) : 0;
+	return path->flaps++ ? dafs_path_backoff(path, path->flaps - 2) : 0;
 }
 
 /* A path is not used any more before its work is cancelled. */
@@ -102,7 +90,7 @@ static void dafs_path_attempt_failed(struct dafs_path *path)
 	/* after the address of before, all of them one after the other, and then a pause */
 	round = path->attempts % places ? 0 : path->attempts / places + 1;
 	path->attempts++;
-	dafs_path_retry_in(path, dafs_client_backoff(ses->clnt, round));
+	dafs_path_retry_in(path, dafs_path_backoff(path, round));
 	dafs_session_wake(ses);
 	spin_unlock_irq(&ses->lock);
 }

@@ -135,6 +135,11 @@ const struct dafs_path *dafs_path_other(const struct dafs_path *path);
 void dafs_path_aim(struct dafs_path *path);
 unsigned int dafs_path_places(struct dafs_path *path);
 
+/* backoff.c; tests change the parameters */
+extern unsigned int dafs_reconnect_min_delay_ms;
+extern unsigned int dafs_reconnect_max_delay_ms;
+unsigned long dafs_backoff(unsigned int lease_s, unsigned int attempt);
+
 /* reconnect.c */
 void dafs_path_lost(struct dafs_path *path, struct dafs_conn *conn);
 int dafs_path_connect(struct dafs_path *path);
