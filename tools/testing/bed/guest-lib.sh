@@ -184,6 +184,34 @@ eventually()
 	done
 }
 
+# reconnects: how often the mount /mnt/dafs has connected again, by all paths
+reconnects()
+{
+	sed -n '/ on \/mnt\/dafs /,/^device/s/.*session:.*,reconnects=\([0-9]*\).*/\1/p' \
+		/proc/self/mountstats
+}
+
+# lose_connections EVERY: at each stage of a request, the connection of one of so many is lost; some
+# are late.  Clients come back soon.
+lose_connections()
+{
+	echo 1 >/sys/module/dafs/parameters/reconnect_min_delay_ms
+	echo 20 >/sys/module/dafs/parameters/reconnect_max_delay_ms
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	for stage in send arrived executed answered delay; do
+		(cd /sys/kernel/debug/fail_dafs/$stage && echo "$1" >interval && echo 0 >verbose &&
+			echo "-1" >"times" && echo 100 >probability) || return
+	done
+}
+
+# keep_connections: no more are lost
+keep_connections()
+{
+	for stage in /sys/kernel/debug/fail_dafs/*/probability; do
+		echo 0 >"$stage"
+	done
+}
+
 # gone PID: whether a process has ended.
 gone()
 {

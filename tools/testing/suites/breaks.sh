@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
 # Connections are lost at every stage of requests, again and again, while programs change things:
-# each operation is executed once, and the data is right.
+# each operation is executed once, the data is right, and nothing is left behind.
 # bed: um
 # timeout: 240
 #
@@ -10,39 +10,42 @@
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
 
-D=/srv/data A=/mnt/dafs FAULTS=/sys/kernel/debug/fail_dafs PROGRAMS="1 2 3"
+D=/srv/data A=/mnt/dafs PROGRAMS="1 2 3"
+PARAMETERS=/sys/module/dafs/parameters BANK=$BED/../posix/bank.py
 seconds=${1:-20}
 
-# inject STAGE INTERVAL: what is to go wrong, every so many requests
-inject()
+# What the connections of both ends have, when nothing happens
+resources()
 {
-	echo "$2" >"$FAULTS/$1/interval" && echo 0 >"$FAULTS/$1/verbose" &&
-		echo "-1" >"$FAULTS/$1/times" && echo 100 >"$FAULTS/$1/probability"
+	rdma resource show | sed 's/.*: //; s/ *$//'
 }
 
-# How often the mount has connected again, by all paths
-reconnects()
+# is_as_before: the lost connections have left nothing
+is_as_before()
 {
-	sed -n "/ on \/mnt\/dafs /,/^device/s/.*session:.*,reconnects=//p" /proc/self/mountstats
+	[ "$(resources)" = "$before" ]
 }
 
 setup_rxe
 make_backing $D 128
 load_modules $D:no_root_squash
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 tap_run "four connections" mount_dafs data $A nconnect=4
+tap_fails "a pause is at least 1 ms" sh -c "echo 0 >$PARAMETERS/reconnect_min_delay_ms"
+tap_fails "and at most an hour" sh -c "echo 3600001 >$PARAMETERS/reconnect_max_delay_ms"
 gcc -O2 -Wall -Werror -o /tmp/fsx "$BED/../fsx/fsx.c" || tap_bail "fsx does not compile"
 for program in $PROGRAMS; do
 	mkdir $A/"$program"
 done
-for stage in send arrived executed answered; do
-	tap_run "connections are lost: $stage" inject $stage 40
-done
-tap_run "and requests are late" inject delay 50
+python3 -B "$BANK" make $A/bank.db || tap_bail "no database"
+ls -l $A >/dev/null
+before=$(resources)
+tap_run "connections are lost, and requests are late" lose_connections 40
 for program in $PROGRAMS; do
 	"$BED/../guests/once.py" $A/"$program" /tmp/over >/tmp/records."$program" 2>&1 &
 	eval "once$program=$!"
 done
+python3 -B "$BANK" work $A/bank.db bank /tmp/bank --until /tmp/over &
+bank=$!
 tap_run "data is right, meanwhile" /tmp/fsx -s 7 -t "$seconds" -b $D/file -o /tmp/copy $A/file
 # shellcheck disable=SC2188 # makes the file
 >/tmp/over
@@ -54,11 +57,13 @@ for program in $PROGRAMS; do
 		"its $records records are there, once"
 	tap_is "$(ls $D/"$program")" log "of its names nothing is left"
 done
+tap_run "transactions have ended" wait $bank
+keep_connections
+tap_run "the database has them, once" python3 -B "$BANK" check $A/bank.db /tmp/bank
+tap_run "there are as many queues and regions as before" eventually is_as_before ||
+	tap_line "# $before, now $(resources)"
 tap_line "# $(reconnects) connections were lost"
-tap_run "many connections were lost" [ "$(reconnects)" -ge 10 ]
-for stage in "$FAULTS"/*/probability; do
-	echo 0 >"$stage"
-done
+tap_run "many connections were lost" [ "$(reconnects)" -ge 50 ]
 tap_run "umount" umount $A
 tap_run "unload" modprobe -r dafs dafsd
 tap_done

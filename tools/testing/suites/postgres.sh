@@ -1,9 +1,11 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0
-# PostgreSQL on a mount: load, transactions, its crash and the server's restart.
+# PostgreSQL on a mount: load, transactions, its crash, the server's restart, lost connections.
 # bed: um
 # timeout: 600
 # needs: postgres
+#
+# postgres:SECONDS has connections lost for so long.
 
 # shellcheck source=tools/testing/bed/guest-lib.sh
 . "$BED/guest-lib.sh"
@@ -11,7 +13,7 @@
 setup_rxe
 make_backing /srv/data 600
 load_modules /srv/data:no_root_squash
-mount_dafs data /mnt/dafs || tap_bail "no mount"
+mount_dafs data /mnt/dafs nconnect=2 || tap_bail "no mount"
 chmod 755 /mnt /mnt/dafs
 PATH=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1):$PATH
 PGDATA=/mnt/dafs/pg PGHOST=/tmp PGUSER=postgres PGDATABASE=postgres
@@ -66,6 +68,13 @@ tap_run "the file server goes under load" modprobe -r dafsd
 modprobe dafsd exports=/srv/data:no_root_squash
 tap_run "all transactions succeed" wait $bench
 tap_is "$(balanced)" t "the books are balanced after its restart"
+before=$(reconnects)
+tap_run "connections are lost" lose_connections 40
+tap_run "all transactions succeed, meanwhile" pgbench -n -c 4 -T "${1:-5}"
+keep_connections
+tap_is "$(balanced)" t "the books are balanced after that"
+tap_line "# $(($(reconnects) - before)) connections were lost"
+tap_run "many connections were lost" [ $(($(reconnects) - before)) -ge 10 ]
 tap_run "stop" as_postgres pg_ctl -w -m fast stop
 tap_run "all page checksums are right" as_postgres pg_checksums --check
 umount /mnt/dafs

@@ -46,13 +46,6 @@ begin_to_write()
 	eventually [ -s /srv/data/"$1" ]
 }
 
-# Number of reconnects of the mount
-reconnects()
-{
-	sed -n '/ on \/mnt\/dafs /,/^device/s/.*session:.*,reconnects=\([0-9]*\).*/\1/p' \
-		/proc/self/mountstats
-}
-
 # Number of COMMITs with a response
 commits()
 {
