@@ -258,6 +258,9 @@ dafs_status_t dafsd_append(struct dafsd_rqst *rq, const struct dafsd_use *use,
 	status = dafsd_append_data(rq, use, iter, &res->verifier, &own);
 	if (!status)
 		status = dafsd_append_sync(use, &own, stable_how);
+	/* a disk may fail with ETIMEDOUT: nobody shall repeat what may be there */
+	if (own.end && status == DAFSERR_DELAY)
+		status = DAFSERR_IO;
 	dafsd_intent_appended(rq, status, own.begin);
 	res->offset = own.begin;
 	return status;

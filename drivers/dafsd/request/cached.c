@@ -35,8 +35,7 @@ dafs_status_t dafsd_cached_begin(struct dafsd_rqst *rq)
 /* It has changed something, or could not; it was not merely sent away. */
 static bool dafsd_cached_is_executed(const struct dafsd_rqst *rq)
 {
-	return rq->ran && rq->status != DAFSERR_DELAY && rq->status != DAFSERR_NO_CREDS &&
-	       rq->status != DAFSERR_CHKSUM;
+	return rq->ran && !dafsd_status_puts_off(rq->status);
 }
 
 /**

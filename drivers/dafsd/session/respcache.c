@@ -192,23 +192,23 @@ static bool dafsd_respcache_forget(struct dafsd_respcache *cache)
 	return dafsd_respcache_drop(cache);
 }
 
-/* As many as there may be sessions, and for one address its share of them */
-static bool dafsd_respcache_room(const struct dafsd_client *client)
+/* More than there may be sessions, or for one address than its share of them */
+static bool dafsd_respcaches_many(const struct dafsd_client *client)
 {
 	unsigned int most = READ_ONCE(dafsd_max_sessions);
 
 	lockdep_assert_held(&client->server->sessions_lock);
-	return client->server->nr_respcaches < most &&
-	       client->peer->respcaches < dafsd_peer_share(most);
+	return client->server->nr_respcaches > most ||
+	       client->peer->respcaches > dafsd_peer_share(most);
 }
 
-/* The one that the client has had for the longest time, if it has too many */
+/* The one that the client has had for the longest time, if there are too many */
 static struct dafsd_respcache *dafsd_respcache_excess(struct dafsd_client *client)
 {
 	struct dafsd_respcache *oldest;
 
 	lockdep_assert_held(&client->server->sessions_lock);
-	if (client->nr_respcaches <= DAFSD_RESPCACHES)
+	if (client->nr_respcaches <= DAFSD_RESPCACHES && !dafsd_respcaches_many(client))
 		return NULL;
 	oldest = list_first_entry(&client->respcaches, struct dafsd_respcache, client_link);
 	dafsd_respcache_forget(oldest);
@@ -235,8 +235,7 @@ static struct dafsd_respcache *dafsd_respcache_bequeath(struct dafsd_session *se
 	lockdep_assert_held(&cache->server->sessions_lock);
 	cache->op = NULL;
 	/* nothing is outstanding after DISCONNECT */
-	if (!client || over || !ses->principal || dafsd_client_is_discarded(client) ||
-	    !dafsd_respcache_room(client)) {
+	if (!client || over || !ses->principal || dafsd_client_is_discarded(client)) {
 		/* the server that ends is asked when it is back */
 		cache->forgotten = over || !cache->server->stopping;
 		dafsd_respcache_drop(cache);
@@ -349,16 +348,28 @@ struct dafsd_respcache *dafsd_respcache_lookup(struct dafsd_server *server,
 	return NULL;
 }
 
-/* Return: OK; UNKNOWN_SESSION; NOT_AUTHORIZED; BAD_SESSION if it is still connected (E-56). */
+/* May the store, which is read when the first export is enabled, still tell of a former run? */
+static bool dafsd_respcaches_unread(const struct dafsd_server *server)
+{
+	return !READ_ONCE(server->store) && !READ_ONCE(server->storeless) &&
+	       time_before(jiffies, server->revived_at + dafsd_lease_seconds * HZ);
+}
+
+/*
+ * Return: OK; UNKNOWN_SESSION; DELAY if that is not certain yet; NOT_AUTHORIZED; BAD_SESSION if it
+ * is still connected (E-56).
+ */
 static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
 					   const struct dafs_session_id *session_id,
 					   const struct dafsd_respcache *cache)
 {
 	lockdep_assert_held(&asker->client->server->sessions_lock);
 	/* of a session without a cache nothing is known, but its requests end first */
+	if (!cache && dafsd_session_is_there(asker->client, session_id))
+		return DAFSERR_BAD_SESSION;
 	if (!cache)
-		return dafsd_session_is_there(asker->client, session_id) ?
-		       DAFSERR_BAD_SESSION : DAFSERR_UNKNOWN_SESSION;
+		return dafsd_respcaches_unread(asker->client->server) ? DAFSERR_DELAY :
+								DAFSERR_UNKNOWN_SESSION;
 	if (!dafsd_respcache_is_of(cache, asker->client))
 		return DAFSERR_NOT_AUTHORIZED;
 	return cache->op && dafs_chan_is_open(cache->op->chan) ? DAFSERR_BAD_SESSION :
@@ -392,7 +403,7 @@ static dafs_status_t dafsd_respcache_find(const struct dafsd_session *asker,
  * @session_id: of the session that was lost
  *
  * Context: may sleep.
- * Return: OK; UNKNOWN_SESSION; NOT_AUTHORIZED; BAD_SESSION if it is still connected (E-56).
+ * Return: OK; UNKNOWN_SESSION; DELAY; NOT_AUTHORIZED; BAD_SESSION if it is still connected (E-56).
  */
 dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 				      const struct dafs_session_id *session_id)

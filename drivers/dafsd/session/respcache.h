@@ -60,6 +60,7 @@ enum dafsd_response_mark {
  * @intended: and it was made for this request, so that its outcome is to be recorded
  * @age: of a former run of the server: how many there were since
  * @mark: of a former run of the server: what that had recorded
+ * @missing: of an append of a former run: not all of it is there, or of one before it
  * @witness_len: bytes of @witness
  * @witness: by which it is found whether it was executed, see state/intent.c, or NULL
  */
@@ -76,9 +77,16 @@ struct dafsd_response {
 	bool intended;
 	u8 age;
 	enum dafsd_response_mark mark;
+	bool missing;
 	u32 witness_len;
 	void *witness;
 };
+
+/* Is it the answer to a request that was not executed, and that its client sends once more? */
+static inline bool dafsd_status_puts_off(dafs_status_t status)
+{
+	return status == DAFSERR_DELAY || status == DAFSERR_NO_CREDS || status == DAFSERR_CHKSUM;
+}
 
 /**
  * struct dafsd_respcache_owner - whose session it was, as it is known after a restart

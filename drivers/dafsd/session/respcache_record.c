@@ -22,7 +22,7 @@
 #include "server.h"
 #include "session.h"
 
-#define DAFSD_RESPONSE_VERSION	1
+#define DAFSD_RESPONSE_VERSION	2
 
 /* Runs of the server after which a request that was not asked for is forgotten */
 #define DAFSD_RESPONSE_RUNS	16
@@ -311,7 +311,7 @@ static bool dafsd_response_sound(const struct dafsd_key *key,
 	u64 most = sizeof(*rec);
 
 	if (key->len != sizeof(struct dafsd_response_key) || bytes < sizeof(*rec) ||
-	    rec->version != DAFSD_RESPONSE_VERSION || rec->mark > DAFSD_RESPONSE_RESULTS)
+	    rec->mark > DAFSD_RESPONSE_RESULTS)
 		return false;
 	most += le16_to_cpu(rec->id_len);
 	most += le32_to_cpu(rec->witness_len);
@@ -381,15 +381,31 @@ static struct dafsd_respcache *dafsd_respcache_revive(struct dafsd_server *serve
 	return cache;
 }
 
+/**
+ * struct dafsd_response_loading - a store that is being read
+ * @server: the server
+ * @store: the store
+ */
+struct dafsd_response_loading {
+	struct dafsd_server *server;
+	struct dafsd_store *store;
+};
+
 static int dafsd_response_load(void *priv, const struct dafsd_key *key, const void *value,
 			       u32 bytes)
 {
 	const struct dafsd_response_record *rec = value;
 	const struct dafsd_response_key *at = key->data;
-	struct dafsd_server *server = priv;
+	struct dafsd_response_loading *loading = priv;
+	struct dafsd_server *server = loading->server;
 	struct dafsd_respcache *cache;
 	u16 stream;
 
+	/* of another version: clients are told that nothing is known */
+	if (bytes && rec->version != DAFSD_RESPONSE_VERSION) {
+		dafsd_store_delete(loading->store, key);
+		return 0;
+	}
 	if (!dafsd_response_sound(key, rec, bytes))
 		return -EUCLEAN;
 	stream = le16_to_cpu(at->stream);
@@ -507,8 +523,10 @@ bool dafsd_response_is_unknown(const struct dafsd_respcache *cache,
  */
 int dafsd_respcaches_load(struct dafsd_server *server, struct dafsd_store *store)
 {
-	int err = dafsd_store_for_each(store, DAFSD_RECORD_RESPONSE, dafsd_response_load, server);
+	struct dafsd_response_loading loading = { .server = server, .store = store };
+	int err;
 
+	err = dafsd_store_for_each(store, DAFSD_RECORD_RESPONSE, dafsd_response_load, &loading);
 	if (err)
 		return err;
 	server->revived_at = jiffies;

@@ -71,6 +71,7 @@ void dafsd_server_init(struct dafsd_server *server)
 	hash_init(server->session_ids);
 	hash_init(server->respcaches);
 	INIT_LIST_HEAD(&server->revived);
+	server->revived_at = jiffies;
 	mutex_init(&server->clients_lock);
 	INIT_LIST_HEAD(&server->clients);
 	hash_init(server->clients_by_id);

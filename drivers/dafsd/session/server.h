@@ -46,7 +46,7 @@
  * @respcaches: dafsd_respcache.id_node of all that can be found
  * @revived: dafsd_respcache.client_link of those of a former run of the server
  * @respcache_count: how many there were
- * @revived_at: when they were read, in jiffies
+ * @revived_at: when the server began, and then when they were read, in jiffies
  * @stable_streams: streams of sessions whose requests are recorded, see respcache_record.c; read
  *	without the lock
  * @nr_respcaches: those of @respcaches whose sessions are over

@@ -11,9 +11,8 @@
  *  2. The outcome is durable before the response, and before any other request changes these
  *     names: so nothing but the change itself can have made what is found.  Programs of the
  *     server do not wait.
- *  3. The intent of a request that has failed and changed nothing is dropped, which is durable
- *     before any other request changes these names.  One that may have changed something all the
- *     same, as the disk has failed, keeps it.
+ *  3. That a request has failed is durable before the response, and before any other request
+ *     changes these names, or writes where the data was to be appended.
  *
  * Recorded are CREATE, REMOVE, RENAME, LINK and appends: dafsd_response_is_recorded().  The others
  * are repeated after a crash, which changes nothing once more, or are about state that is gone with
@@ -183,35 +182,37 @@ static u32 dafsd_witness_size(const struct dafsd_witness *w)
 }
 
 /*
- * Has a request that failed certainly changed nothing?  What could not be written to the disk may
- * have been changed all the same.
+ * It has failed, and that is what the client is answered.  Durable before that, and before others
+ * may change the same: what they do would be taken for it.
  */
-static bool dafsd_intent_is_void(dafs_status_t status)
+static void dafsd_intent_failed(struct dafsd_rqst *rq, dafs_status_t status)
 {
-	return status != DAFSERR_IO && status != DAFSERR_NOSPC && status != DAFSERR_DQUOT &&
-	       status != DAFSERR_ROFS && status != DAFSERR_RESOURCE;
+	struct dafsd_respcache *cache = rq->ses->respcache;
+	struct dafsd_response *response = rq->response;
+
+	response->status = status;
+	response->len = 0;
+	if (dafsd_status_puts_off(status) ||
+	    dafsd_response_record(cache, response, DAFSD_RESPONSE_RESULTS))
+		dafsd_response_unrecord(cache, response);
+	dafsd_store_sync(dafsd_server.store);
+	response->intended = false;
 }
 
 /*
- * The outcome.  If it cannot be written, or is not certain, the intent stays, and what became of it
- * is found in the file system unless these names are changed once more.
+ * The outcome.  If it cannot be written the intent stays, and what became of it is found in the
+ * file system unless these names are changed once more.
  */
 static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 {
-	struct dafsd_respcache *cache = rq->ses->respcache;
 	enum dafsd_crash crash = READ_ONCE(dafsd_intent_crash);
 
 	if (!crash && status) {
-		/* durable before others may change the same: it would be taken for executed */
-		if (dafsd_intent_is_void(status)) {
-			dafsd_response_unrecord(cache, rq->response);
-			dafsd_store_sync(dafsd_server.store);
-		}
-		rq->response->intended = false;
+		dafsd_intent_failed(rq, status);
 		return;
 	}
 	if (!crash || crash == DAFSD_CRASH_RECORDED) {
-		dafsd_response_record(cache, rq->response, DAFSD_RESPONSE_EXECUTED);
+		dafsd_response_record(rq->ses->respcache, rq->response, DAFSD_RESPONSE_EXECUTED);
 		dafsd_store_sync(dafsd_server.store);
 	}
 	if (crash)
@@ -320,6 +321,7 @@ static struct dafsd_witness *dafsd_intent_describe(const struct dafsd_intent *in
 
 	if (!w)
 		return NULL;
+	memcpy(w->fshandle, intent->dir->exp->fshandle, sizeof(w->fshandle));
 	memcpy(w->names, intent->name->data, intent->name->len);
 	if (intent->to)
 		memcpy(w->names + intent->name->len, intent->to_name->data, to_len);

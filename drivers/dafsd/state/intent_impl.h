@@ -10,7 +10,9 @@
  * struct dafsd_witness - how to find out whether a change was executed
  * @dir: the directory of the name; APPEND: the file
  * @to: RENAME: that of the new name
- * @object: what the name stands for before: REMOVE, RENAME; LINK: the object that gets it
+ * @object: what the name stands for before: REMOVE, RENAME; LINK: the object that gets it;
+ *	CREATE: what was made, when it was
+ * @fshandle: of the export; APPEND: 0
  * @offset: APPEND: where the data goes
  * @length: bytes of that
  * @name_len: bytes of the name, which begins @names; APPEND: of the checksums
@@ -21,6 +23,7 @@ struct dafsd_witness {
 	struct dafsd_persist_file dir;
 	struct dafsd_persist_file to;
 	struct dafsd_persist_file object;
+	u8 fshandle[DAFS_FSHANDLE_SIZE];
 	__le64 offset;
 	__le32 length;
 	__le16 name_len;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What became of requests that were being executed when the server crashed (5.2.4): the note that
- * the draft makes there.  It is found in the file system, before any client uses that: see
- * intent.c for why nothing but the request itself can have made what is found.
+ * What became of requests that were being executed when the server crashed: see the note in 5.2.4.
+ * It is found in the file system, before any client uses that: see intent.c for why nothing but the
+ * request itself can have made what is found.
  *
  * An append is in the file if its bytes are.  Appends of several clients may be under way in one
- * file, each behind the other, so one is not there if one before it is not.
+ * file, each behind the other, so one is not there if one before it is not.  Hence all of them are
+ * looked at before any is removed.
+ *
+ * Several exports may have one file system, which is looked at when the first of them is enabled.
+ * A response with a handle is made up by the export that the request was about.
  */
 #include <linux/crc32c.h>
 #include <linux/file.h>
@@ -34,21 +38,34 @@
  * @cache: of the request that is looked at now
  * @response: that request
  * @witness: its witness
- * @file: of an append: the file, or NULL
- * @good: of an append: no other one before it is missing
- * @err: it cannot be found out: a negative errno
+ * @err: it cannot be found out: a negative errno of the file system
+ * @later: nor can it be told that it cannot: -ENOMEM, or -ENOSPC if the store is full
+ * @cut: a part of an append was removed
  */
 struct dafsd_settling {
 	struct dafsd_export *exp;
 	struct dafsd_respcache *cache;
 	struct dafsd_response *response;
 	const struct dafsd_witness *witness;
-	struct file *file;
-	bool good;
 	int err;
+	int later;
+	bool cut;
 };
 
-/* Return: an object with a reference; NULL if it does not exist, or with s->err. */
+static void dafsd_settle_fail(struct dafsd_settling *s, int err)
+{
+	if (err == -ENOMEM)
+		s->later = err;
+	else
+		s->err = err;
+}
+
+static bool dafsd_settle_failed(const struct dafsd_settling *s)
+{
+	return s->err || s->later;
+}
+
+/* Return: an object with a reference; NULL if it does not exist, or dafsd_settle_failed(). */
 static struct dentry *dafsd_settle_find(struct dafsd_settling *s,
 					const struct dafsd_persist_file *at)
 {
@@ -56,12 +73,13 @@ static struct dentry *dafsd_settle_find(struct dafsd_settling *s,
 
 	if (!IS_ERR_OR_NULL(dentry))
 		return dentry;
-	if (PTR_ERR(dentry) != -ESTALE)
-		s->err = PTR_ERR(dentry) ?: -EIO;
+	/* btrfs has ENOENT for an inode that was deleted */
+	if (PTR_ERR(dentry) != -ESTALE && PTR_ERR(dentry) != -ENOENT)
+		dafsd_settle_fail(s, PTR_ERR(dentry) ?: -EIO);
 	return NULL;
 }
 
-/* What a name stands for, with a reference; NULL if for nothing, or with s->err. */
+/* What a name stands for, with a reference; NULL if for nothing, or dafsd_settle_failed(). */
 static struct dentry *dafsd_settle_name(struct dafsd_settling *s, struct dentry *dir,
 					const u8 *name, u32 len)
 {
@@ -71,7 +89,7 @@ static struct dentry *dafsd_settle_name(struct dafsd_settling *s, struct dentry 
 		return NULL;
 	dentry = lookup_one_unlocked(&nop_mnt_idmap, (const char *)name, dir, len);
 	if (IS_ERR(dentry)) {
-		s->err = PTR_ERR(dentry);
+		dafsd_settle_fail(s, PTR_ERR(dentry));
 		return NULL;
 	}
 	if (d_really_is_positive(dentry))
@@ -88,7 +106,12 @@ static bool dafsd_settle_is(struct dentry *dentry, const struct dafsd_persist_fi
 	       !memcmp(&is, object, sizeof(is));
 }
 
-/* Was a change of names executed?  @there: what the first name stands for, or NULL */
+/*
+ * Was a change of names executed?  A directory that does not exist any more was empty, so the name
+ * in it was removed.
+ *
+ * @there: what the first name stands for, or NULL
+ */
 static bool dafsd_settle_changed(const struct dafsd_settling *s, struct dentry *there)
 {
 	switch (s->response->proc) {
@@ -155,11 +178,30 @@ static void dafsd_settle_results(struct dafsd_settling *s, struct dentry *dir,
 }
 
 /* If that fails it is tried again when the export is to be enabled the next time. */
-static void dafsd_settle_record(struct dafsd_settling *s)
+static void dafsd_settle_record(struct dafsd_settling *s, enum dafsd_response_mark mark)
 {
-	s->err = dafsd_response_record(s->cache, s->response, DAFSD_RESPONSE_RESULTS);
-	if (!s->err)
-		s->response->mark = DAFSD_RESPONSE_RESULTS;
+	s->later = dafsd_response_record(s->cache, s->response, mark);
+	if (!s->later)
+		s->response->mark = mark;
+}
+
+/* Its handle is one of another export, which is enabled later. */
+static bool dafsd_settle_is_of_other(const struct dafsd_settling *s)
+{
+	return s->response->proc == DAFS_PROC_CREATE &&
+	       memcmp(s->witness->fshandle, s->exp->fshandle, sizeof(s->exp->fshandle));
+}
+
+/* It was executed.  Clients may change the name before that other export is enabled. */
+static void dafsd_settle_hand_on(struct dafsd_settling *s, struct dentry *there)
+{
+	struct dafsd_witness *w = s->response->witness;
+
+	if (s->response->mark == DAFSD_RESPONSE_EXECUTED)
+		return;
+	if (!w->object.words && there)
+		dafsd_persist_identify(d_inode(there), &w->object);
+	dafsd_settle_record(s, DAFSD_RESPONSE_EXECUTED);
 }
 
 static void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, struct dentry *there)
@@ -174,14 +216,14 @@ static void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, stru
 	int len;
 
 	dafsd_settle_results(s, dir, there, &res);
-	if (s->err) {
+	if (dafsd_settle_failed(s)) {
 		kfree(data);
 		return;
 	}
 	len = dafs_encode_res(&buf, s->response->proc, &res);
 	dafsd_response_done(s->response, DAFS_STATUS_OK, data + DAFS_HDR_SIZE,
 			    max(len, DAFS_HDR_SIZE) - DAFS_HDR_SIZE);
-	dafsd_settle_record(s);
+	dafsd_settle_record(s, DAFSD_RESPONSE_RESULTS);
 	kfree(data);
 }
 
@@ -196,40 +238,67 @@ static void dafsd_settle_names(struct dafsd_settling *s)
 	const struct dafsd_witness *w = s->witness;
 	struct dentry *dir = dafsd_settle_find(s, &w->dir);
 	struct dentry *there = dafsd_settle_name(s, dir, w->names, le16_to_cpu(w->name_len));
+	bool executed = s->response->mark == DAFSD_RESPONSE_EXECUTED;
 
-	if (!s->err && (s->response->mark == DAFSD_RESPONSE_EXECUTED ||
-			(dir && dafsd_settle_changed(s, there))))
-		dafsd_settle_done(s, dir, there);
-	else if (!s->err)
+	if (!dafsd_settle_failed(s) && !executed)
+		executed = dafsd_settle_changed(s, there);
+	if (!dafsd_settle_failed(s) && !executed)
 		dafsd_settle_not_done(s);
+	else if (!dafsd_settle_failed(s) && dafsd_settle_is_of_other(s))
+		dafsd_settle_hand_on(s, there);
+	else if (!dafsd_settle_failed(s))
+		dafsd_settle_done(s, dir, there);
 	dput(there);
 	dput(dir);
 }
 
-/*
- * How much of an append is in the file, as its checksums tell?  Up to a page that is not there, or
- * not as it was written.  Return: bytes, or a negative errno.
+/**
+ * struct dafsd_settle_found - what is in a file where something was to be appended
+ * @whole: all of it
+ * @strange: something else, that is not zeros
  */
-static ssize_t dafsd_settle_has(struct file *file, const struct dafsd_witness *w)
+struct dafsd_settle_found {
+	bool whole;
+	bool strange;
+};
+
+/* A page of the file: @n bytes of it are there, of @len that were to be appended */
+static void dafsd_settle_page(const u8 *page, size_t n, size_t len, const u8 *sum,
+			      struct dafsd_settle_found *found)
 {
-	u32 length = le32_to_cpu(w->length), has = 0;
+	if (n == len && crc32c(0, page, n) == get_unaligned_le32(sum))
+		return;
+	found->whole = false;
+	/* pages are written in any order, and the size before or after them */
+	found->strange |= n && memchr_inv(page, 0, n);
+}
+
+/* Return: 0 or a negative errno. */
+static int dafsd_settle_compare(struct file *file, const struct dafsd_witness *w,
+				struct dafsd_settle_found *found)
+{
+	u32 left = le32_to_cpu(w->length);
 	loff_t pos = le64_to_cpu(w->offset);
-	u8 *part = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	u8 *page = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	const u8 *sum = w->names;
-	ssize_t n = part ? 0 : -ENOMEM;
+	ssize_t n = 0;
 	size_t len;
 
-	while (!n && has < length) {
-		len = min_t(u32, length - has, PAGE_SIZE - offset_in_page(pos));
-		n = kernel_read(file, part, len, &pos);
-		if (n != (ssize_t)len || crc32c(0, part, len) != get_unaligned_le32(sum))
+	if (!page)
+		return -ENOMEM;
+	*found = (struct dafsd_settle_found){ .whole = true };
+	for (; left; left -= len) {
+		len = min_t(u32, left, PAGE_SIZE - offset_in_page(pos));
+		n = kernel_read(file, page, len, &pos);
+		if (n < 0)
+			break;
+		dafsd_settle_page(page, n, len, sum, found);
+		if (n < (ssize_t)len)
 			break;
 		sum += sizeof(__le32);
-		has += len;
-		n = 0;
 	}
-	kfree(part);
-	return n < 0 ? n : has;
+	kfree(page);
+	return n < 0 ? n : 0;
 }
 
 static bool dafsd_settle_is_append(const struct dafsd_response *response)
@@ -239,11 +308,11 @@ static bool dafsd_settle_is_append(const struct dafsd_response *response)
 }
 
 /* Return: the witness of a request of this file system that is to be settled, or NULL. */
-static const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_settling *s,
+static const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_export *exp,
 							const struct dafsd_response *response)
 {
 	const struct dafsd_witness *w = response->witness;
-	const uuid_t *fs = &s->exp->path.mnt->mnt_sb->s_uuid;
+	const uuid_t *fs = &exp->path.mnt->mnt_sb->s_uuid;
 
 	if (response->state != DAFSD_RESPONSE_EXECUTING ||
 	    response->witness_len < sizeof(*w) ||
@@ -253,46 +322,7 @@ static const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_settl
 	return uuid_equal(&w->dir.fs, fs) ? w : NULL;
 }
 
-/* Another append to the same file: is it missing, and before this one? */
-static void dafsd_settle_other(struct dafsd_respcache *cache, struct dafsd_response *response,
-			       void *arg)
-{
-	struct dafsd_settling *s = arg;
-	const struct dafsd_witness *w = dafsd_settle_witness(s, response);
-	ssize_t has;
-
-	if (!w || !dafsd_settle_is_append(response) ||
-	    memcmp(&w->dir, &s->witness->dir, sizeof(w->dir)) ||
-	    le64_to_cpu(w->offset) > le64_to_cpu(s->witness->offset) ||
-	    response->mark == DAFSD_RESPONSE_EXECUTED)
-		return;
-	has = dafsd_settle_has(s->file, w);
-	if (has < 0)
-		s->err = has;
-	if (has != le32_to_cpu(w->length))
-		s->good = false;
-}
-
-/*
- * What is there of an append that is not executed is removed, if it is all there is behind: a part
- * of it, which ends with a page.  What others may have written is left alone.
- */
-static void dafsd_settle_cut(struct dafsd_settling *s)
-{
-	loff_t size = i_size_read(file_inode(s->file)), begin = le64_to_cpu(s->witness->offset);
-	ssize_t has = dafsd_settle_has(s->file, s->witness);
-
-	if (size <= begin)
-		return;
-	if (has < 0)
-		s->err = has;
-	else if (begin + has == size)
-		s->err = vfs_truncate(&s->file->f_path, begin) ?: vfs_fsync(s->file, 0);
-	else
-		pr_warn("dafsd: inode %lu of %s may end with a part of an append that was not finished before a crash\n",
-			file_inode(s->file)->i_ino, s->exp->path.mnt->mnt_sb->s_id);
-}
-
+/* The file of an append.  Return: NULL if it does not exist any more, or dafsd_settle_failed() */
 static struct file *dafsd_settle_open(struct dafsd_settling *s)
 {
 	struct path path = { .mnt = s->exp->path.mnt };
@@ -305,83 +335,230 @@ static struct file *dafsd_settle_open(struct dafsd_settling *s)
 	dput(path.dentry);
 	if (!IS_ERR(file))
 		return file;
-	s->err = PTR_ERR(file);
+	dafsd_settle_fail(s, PTR_ERR(file));
 	return NULL;
 }
 
-/* @file: NULL if it does not exist any more */
-static void dafsd_settle_append_in(struct dafsd_settling *s)
+/* What is there of an append?  Return: its file, for fput(), or NULL without, or if it failed. */
+static struct file *dafsd_settle_look_in(struct dafsd_settling *s, struct dafsd_settle_found *found)
 {
-	bool executed = s->response->mark == DAFSD_RESPONSE_EXECUTED;
+	struct file *file = dafsd_settle_open(s);
+	int err;
 
-	s->good = s->file;
-	if (s->file && !executed)
-		dafsd_responses_revived(&dafsd_server, dafsd_settle_other, s);
-	if (!s->err && s->file && !s->good)
-		dafsd_settle_cut(s);
-	if (s->err)
+	*found = (struct dafsd_settle_found){};
+	if (!file)
+		return NULL;
+	err = dafsd_settle_compare(file, s->witness, found);
+	if (!err)
+		return file;
+	dafsd_settle_fail(s, err);
+	fput(file);
+	return NULL;
+}
+
+/* Is it in doubt whether an append was executed? */
+static bool dafsd_settle_doubts(const struct dafsd_response *response)
+{
+	return dafsd_settle_is_append(response) && response->mark != DAFSD_RESPONSE_EXECUTED;
+}
+
+static void dafsd_settle_look(struct dafsd_settling *s)
+{
+	struct dafsd_settle_found found;
+	struct file *file;
+
+	if (!dafsd_settle_doubts(s->response))
 		return;
-	if (s->good || executed)
-		dafsd_settle_done(s, NULL, NULL);
-	else
-		dafsd_settle_not_done(s);
+	file = dafsd_settle_look_in(s, &found);
+	if (file)
+		fput(file);
+	s->response->missing = !found.whole;
+}
+
+/* Another append to the same file that is missing: is it before this one? */
+static void dafsd_settle_judge_by(struct dafsd_respcache *cache, struct dafsd_response *other,
+				  void *arg)
+{
+	struct dafsd_settling *s = arg;
+	const struct dafsd_witness *w = dafsd_settle_witness(s->exp, other);
+
+	if (w && other->missing && dafsd_settle_is_append(other) &&
+	    !memcmp(&w->dir, &s->witness->dir, sizeof(w->dir)) &&
+	    le64_to_cpu(w->offset) <= le64_to_cpu(s->witness->offset))
+		s->response->missing = true;
+}
+
+static void dafsd_settle_judge(struct dafsd_settling *s)
+{
+	if (dafsd_settle_doubts(s->response) && !s->response->missing)
+		dafsd_responses_revived(&dafsd_server, dafsd_settle_judge_by, s);
+}
+
+static bool dafsd_settle_truncate(struct dafsd_settling *s, struct file *file)
+{
+	int err = vfs_truncate(&file->f_path, le64_to_cpu(s->witness->offset)) ?:
+		  vfs_fsync(file, 0);
+
+	if (err)
+		dafsd_settle_fail(s, err);
+	return !err;
+}
+
+/*
+ * What is there of an append that was not executed is removed, if it is all there is behind.  What
+ * others may have written is left alone.
+ */
+static void dafsd_settle_cut(struct dafsd_settling *s)
+{
+	loff_t begin = le64_to_cpu(s->witness->offset), size;
+	struct dafsd_settle_found found;
+	struct file *file;
+
+	if (!dafsd_settle_doubts(s->response) || !s->response->missing)
+		return;
+	file = dafsd_settle_look_in(s, &found);
+	if (!file)
+		return;
+	size = i_size_read(file_inode(file));
+	if (size > begin && size - begin <= le32_to_cpu(s->witness->length) && !found.strange)
+		s->cut = dafsd_settle_truncate(s, file);
+	fput(file);
+}
+
+/* Something is left behind an append that was not executed: perhaps a part of it. */
+static void dafsd_settle_check_end(struct dafsd_settling *s)
+{
+	struct file *file = dafsd_settle_open(s);
+
+	if (!file)
+		return;
+	if (i_size_read(file_inode(file)) > le64_to_cpu(s->witness->offset))
+		pr_warn_ratelimited("dafsd: inode %lu of %s may end with a part of an append that was not finished before a crash\n",
+				    file_inode(file)->i_ino, s->exp->path.mnt->mnt_sb->s_id);
+	fput(file);
 }
 
 static void dafsd_settle_append(struct dafsd_settling *s)
 {
-	s->file = dafsd_settle_open(s);
-	if (!s->err)
-		dafsd_settle_append_in(s);
-	if (s->file)
-		fput(s->file);
+	bool missing = dafsd_settle_doubts(s->response) && s->response->missing;
+
+	if (missing)
+		dafsd_settle_check_end(s);
+	if (dafsd_settle_failed(s))
+		return;
+	if (missing)
+		dafsd_settle_not_done(s);
+	else
+		dafsd_settle_done(s, NULL, NULL);
 }
 
-/* An export that is being settled, and the first error */
-struct dafsd_settle_all {
+static void dafsd_settle_act(struct dafsd_settling *s)
+{
+	if (dafsd_settle_is_append(s->response))
+		dafsd_settle_append(s);
+	else
+		dafsd_settle_names(s);
+}
+
+/* The client is told that it is not known, and others go on. */
+static void dafsd_settle_give_up(struct dafsd_settling *s)
+{
+	pr_warn_ratelimited("dafsd: what became of a %s in %s before a crash is not known: error %d\n",
+			    dafs_proc_name(s->response->proc), s->exp->name, s->err);
+	dafsd_response_set_witness(s->response, NULL, 0);
+	dafsd_settle_record(s, DAFSD_RESPONSE_INTENT);
+}
+
+/**
+ * struct dafsd_settle_pass - a step with all requests of an export that is being settled
+ * @exp: the export
+ * @step: what is done with each
+ * @cut: a part of an append was removed
+ * @err: the first error
+ */
+struct dafsd_settle_pass {
 	struct dafsd_export *exp;
+	void (*step)(struct dafsd_settling *s);
+	bool cut;
 	int err;
 };
 
 static void dafsd_settle_one(struct dafsd_respcache *cache, struct dafsd_response *response,
 			     void *arg)
 {
-	struct dafsd_settle_all *all = arg;
-	struct dafsd_settling s = { .exp = all->exp, .cache = cache, .response = response };
+	struct dafsd_settle_pass *pass = arg;
+	struct dafsd_settling s = { .exp = pass->exp, .cache = cache, .response = response };
 
-	s.witness = dafsd_settle_witness(&s, response);
+	s.witness = dafsd_settle_witness(s.exp, response);
+	if (s.witness)
+		pass->step(&s);
+	if (s.err)
+		dafsd_settle_give_up(&s);
+	pass->cut |= s.cut;
+	if (!pass->err)
+		pass->err = s.later;
+}
+
+/* What was found before, and could not be recorded. */
+static void dafsd_settle_again(struct dafsd_respcache *cache, struct dafsd_response *response,
+			       void *arg)
+{
+	struct dafsd_settle_pass *pass = arg;
+	struct dafsd_settling s = { .exp = pass->exp, .cache = cache, .response = response };
+
 	if (response->state == DAFSD_RESPONSE_DONE && response->mark != DAFSD_RESPONSE_RESULTS)
-		dafsd_settle_record(&s);
-	else if (s.witness && dafsd_settle_is_append(response))
-		dafsd_settle_append(&s);
-	else if (s.witness)
-		dafsd_settle_names(&s);
-	if (!all->err)
-		all->err = s.err;
+		dafsd_settle_record(&s, DAFSD_RESPONSE_RESULTS);
+	if (!pass->err)
+		pass->err = s.later;
+}
+
+/* Return: true if a part of an append was removed. */
+static bool dafsd_settle_pass(struct dafsd_settle_pass *pass,
+			      void (*step)(struct dafsd_settling *s))
+{
+	pass->step = step;
+	pass->cut = false;
+	if (!pass->err)
+		dafsd_responses_revived(&dafsd_server, dafsd_settle_one, pass);
+	return pass->cut;
+}
+
+static int dafsd_settle_all(struct dafsd_export *exp)
+{
+	struct dafsd_settle_pass pass = { .exp = exp };
+
+	dafsd_responses_revived(&dafsd_server, dafsd_settle_again, &pass);
+	dafsd_settle_pass(&pass, dafsd_settle_look);
+	dafsd_settle_pass(&pass, dafsd_settle_judge);
+	/* the last one in the file first: then the one before is the last one */
+	while (dafsd_settle_pass(&pass, dafsd_settle_cut))
+		;
+	dafsd_settle_pass(&pass, dafsd_settle_act);
+	/* what is found now is not looked for again, when clients may have changed it */
+	return pass.err ?: dafsd_store_sync(dafsd_server.store);
 }
 
 /**
  * dafsd_intents_settle() - an export is about to be enabled
  * @exp: the export; it becomes known what became of requests in its file system
  *
+ * What the file system fails to tell is not known then, and clients are told that.
+ *
  * Context: may sleep for its file system, and the store.
- * Return: 0; or a negative errno: what could not be found out is looked for again when the export
- * is to be enabled the next time.
+ * Return: 0; or a negative errno: without memory, or room in the store, it is to be tried again.
  */
 int dafsd_intents_settle(struct dafsd_export *exp)
 {
 	static DEFINE_MUTEX(one);	/* two exports may have one file system */
-	struct dafsd_settle_all all = { .exp = exp };
 	const struct cred *saved;
+	int err;
 
 	if (!dafsd_server.store || uuid_is_null(&exp->path.mnt->mnt_sb->s_uuid))
 		return 0;
 	saved = dafsd_act_as_server();
 	mutex_lock(&one);
-	dafsd_responses_revived(&dafsd_server, dafsd_settle_one, &all);
-	/* what is found now is not looked for again, when clients may have changed it */
-	if (!all.err)
-		all.err = dafsd_store_sync(dafsd_server.store);
+	err = dafsd_settle_all(exp);
 	mutex_unlock(&one);
 	revert_creds(saved);
-	return all.err;
+	return err;
 }

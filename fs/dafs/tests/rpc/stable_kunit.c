@@ -7,6 +7,7 @@
  */
 #include <linux/delay.h>
 #include <linux/fs.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uuid.h>
 #include "../../../../drivers/dafsd/export/export.h"
@@ -117,8 +118,7 @@ static void stable_await_end(struct stable *s)
 	KUNIT_FAIL(s->test, "the session does not end");
 }
 
-/* The server crashes, has restarted, and the client is back. */
-static void stable_crash(struct stable *s)
+static void stable_end(struct stable *s)
 {
 	struct kunit *test = s->test;
 
@@ -130,11 +130,22 @@ static void stable_crash(struct stable *s)
 	stable_await_end(s);
 	dafsd_server.stopping = false;
 	raw_close(test, s->conn);
-	dafsd_intent_crash = DAFSD_CRASH_NEVER;
-	dafsd_respcaches_unload(&dafsd_server);
-	stable_settle(test);
+}
+
+static void stable_come_back(struct stable *s)
+{
 	s->again = (struct raw_login){ .id = s->login.id, .verifier = s->login.verifier };
 	s->conn = stable_connect(s, &s->again);
+}
+
+/* The server crashes, has restarted, and the client is back. */
+static void stable_crash(struct stable *s)
+{
+	stable_end(s);
+	dafsd_intent_crash = DAFSD_CRASH_NEVER;
+	dafsd_respcaches_unload(&dafsd_server);
+	stable_settle(s->test);
+	stable_come_back(s);
 }
 
 static struct dafs_check_response_args stable_args(const struct stable *s)
@@ -441,7 +452,7 @@ static void dafs_stable_crash_test(struct kunit *test)
 #define STABLE_SIZE	(PAGE_SIZE - 2)
 
 /* An append is under way when the server crashes, and @found is behind the end of the file. */
-static loff_t stable_part(struct kunit *test, const char *found)
+static loff_t stable_part(struct kunit *test, const char *found, size_t len)
 {
 	u8 *data = kunit_kzalloc(test, STABLE_SIZE, GFP_KERNEL);
 	struct stable *s = stable(test);
@@ -458,7 +469,7 @@ static loff_t stable_part(struct kunit *test, const char *found)
 			   stable_call(s, DAFS_PROC_APPEND_INLINE, &args, NULL));
 	file = dafs_backing_open(s->fix, "file", O_WRONLY, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_EXPECT_EQ(test, strlen(found), kernel_write(file, found, strlen(found), &pos));
+	KUNIT_EXPECT_EQ(test, len, kernel_write(file, found, len, &pos));
 	dafs_backing_close(file);
 	stable_crash(s);
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
@@ -466,17 +477,194 @@ static loff_t stable_part(struct kunit *test, const char *found)
 	return stat.size;
 }
 
-/* Of an append all bytes are in the file after a crash, or none: file systems write pages. */
+/*
+ * Of an append all bytes are in the file after a crash, or none: file systems write pages, in any
+ * order, and the size before or after them.
+ */
 static void dafs_stable_part_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, STABLE_SIZE, stable_part(test, "mo"));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE, stable_part(test, "mo", 2));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE, stable_part(test, "\0\0re", 4));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE, stable_part(test, "mo\0\0", 4));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE, stable_part(test, "\0\0\0\0", 4));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE, stable_part(test, "\0", 1));
 }
 
 /* What may be others' is left alone. */
 static void dafs_stable_other_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, STABLE_SIZE + 2, stable_part(test, "mi"));
-	KUNIT_EXPECT_EQ(test, STABLE_SIZE + 3, stable_part(test, "mor"));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE + 2, stable_part(test, "mi", 2));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE + 3, stable_part(test, "mor", 3));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE + 4, stable_part(test, "mire", 4));
+	KUNIT_EXPECT_EQ(test, STABLE_SIZE + 5, stable_part(test, "mo\0\0\0", 5));
+}
+
+/* Appends @len bytes to "file", which are not in the file. */
+static void stable_lose_append(struct stable *s, const char *data, u32 len)
+{
+	union dafs_args args = {};
+
+	stable_case_args(s, DAFS_PROC_APPEND_INLINE, &args);
+	args.append_inline.byte_count = len;
+	args.append_inline.data = (u8 *)data;
+	dafsd_intent_crash = DAFSD_CRASH_INTENDED;
+	DAFS_EXPECT_STATUS(s->test, DAFSERR_IO,
+			   stable_call(s, DAFS_PROC_APPEND_INLINE, &args, NULL));
+}
+
+/* The same for two clients */
+static void stable_crash_both(struct stable *one, struct stable *two)
+{
+	stable_end(one);
+	stable_end(two);
+	dafsd_intent_crash = DAFSD_CRASH_NEVER;
+	dafsd_respcaches_unload(&dafsd_server);
+	stable_settle(one->test);
+	stable_come_back(one);
+	stable_come_back(two);
+}
+
+/*
+ * Of two that were under way, one behind the other, the second one is there, and the first one is
+ * not: neither was executed, whichever is looked at first.
+ */
+static void stable_lose_first(struct kunit *test, bool second_first)
+{
+	struct stable *one = stable(test), *two = stable(test);
+	struct kstat stat = {};
+
+	dafs_backing_write(test, one->fix, "file", "data", 4);
+	two->fix = one->fix;
+	if (second_first)
+		swap(one, two);
+	stable_lose_append(one, "more", 4);
+	/* the size that the second one finds */
+	dafs_backing_write(test, one->fix, "file", "data\0\0\0\0", 8);
+	stable_lose_append(two, "last", 4);
+	dafs_backing_write(test, one->fix, "file", "data\0\0\0\0last", 12);
+	stable_crash_both(one, two);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(one));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(two));
+	dafs_backing_stat(one->fix, "file", &stat);
+	KUNIT_EXPECT_EQ(test, 4, stat.size);
+}
+
+static void dafs_stable_two_test(struct kunit *test)
+{
+	stable_lose_first(test, false);
+	stable_lose_first(test, true);
+}
+
+/* R-5.2.4-02: that a request has failed is known, and others may use what it has not. */
+static void dafs_stable_failed_test(struct kunit *test)
+{
+	struct iattr longest = { .ia_valid = ATTR_SIZE };
+	struct stable *s = stable(test);
+	union dafs_args args = {};
+	union dafs_res res = {};
+	struct kstat stat = {};
+
+	dafs_backing_mkdir(test, s->fix, "file", 0755);
+	dafs_backing_mkdir(test, s->fix, "file/full", 0755);
+	stable_case_args(s, DAFS_PROC_REMOVE, &args);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTEMPTY, stable_call(s, DAFS_PROC_REMOVE, &args, NULL));
+	dafs_backing_remove(s->fix, "file/full");
+	dafs_backing_remove(s->fix, "file");
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOTEMPTY, stable_fetch(s, &res));
+
+	s = stable(test);
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	longest.ia_size = s->fix->path.mnt->mnt_sb->s_maxbytes - 2;
+	dafs_backing_setattr(test, s->fix, "file", &longest);
+	stable_case_args(s, DAFS_PROC_APPEND_INLINE, &args);
+	DAFS_EXPECT_STATUS(test, DAFSERR_FBIG,
+			   stable_call(s, DAFS_PROC_APPEND_INLINE, &args, NULL));
+	/* another one writes the same there */
+	longest.ia_size = s->fix->path.mnt->mnt_sb->s_maxbytes;
+	dafs_backing_setattr(test, s->fix, "file", &longest);
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFSERR_FBIG, stable_fetch(s, &res));
+	dafs_backing_stat(s->fix, "file", &stat);
+	KUNIT_EXPECT_EQ(test, longest.ia_size, stat.size);
+}
+
+static void stable_restore_store(void *store)
+{
+	dafsd_server.store = store;
+}
+
+/* A server that has not read its store yet does not say that it knows nothing. */
+static void dafs_stable_early_test(struct kunit *test)
+{
+	struct dafsd_store *store = dafsd_server.store;
+	struct stable *s = stable(test);
+
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, stable_mkdir(s, NULL));
+	get_random_bytes(&s->login.res.connect.session_id,
+			 sizeof(s->login.res.connect.session_id));
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stable_restore_store, store));
+	dafsd_server.store = NULL;
+	dafsd_server.revived_at = jiffies;
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFSERR_DELAY, stable_discard(s));
+	/* but not for ever */
+	dafsd_server.revived_at = jiffies - (dafsd_lease_seconds + 1) * HZ;
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
+	kunit_release_action(test, stable_restore_store, store);
+}
+
+static void stable_withdraw(void *exp)
+{
+	dafsd_export_withdraw(exp);
+}
+
+/* The filehandle of what was made is one of the export that it was made by. */
+static void dafs_stable_exports_test(struct kunit *test)
+{
+	const struct dafsd_export_conf conf = {};
+	struct dafs_str name = dafs_test_str("other");
+	struct stable *s = stable(test);
+	struct dafsd_export *exp;
+	union dafs_args args = {};
+	union dafs_res res = {};
+	struct dafs_fh root;
+
+	dafs_backing_mkdir(test, s->fix, "other", 0777);
+	exp = dafs_fixture_serve(test, s->fix, "other", "other", &conf);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, exp);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stable_withdraw, exp));
+	KUNIT_ASSERT_EQ(test, 0, dafs_get_root_handle(s->fix->clnt, dafs_test_me(), &root));
+	stable_case_args(s, DAFS_PROC_CREATE, &args);
+	KUNIT_ASSERT_EQ(test, 0, dafs_lookup_path(s->fix->clnt, dafs_test_me(), &root, &name, 1,
+						  &args.create.filehandle));
+	dafsd_intent_crash = DAFSD_CRASH_EXECUTED;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_call(s, DAFS_PROC_CREATE, &args, NULL));
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_fetch(s, &res));
+	KUNIT_EXPECT_MEMEQ(test, args.create.filehandle.fshandle, res.create.filehandle.fshandle,
+			   DAFS_FSHANDLE_SIZE);
+}
+
+/* A name was removed from a directory that does not exist any more. */
+static void dafs_stable_gone_test(struct kunit *test)
+{
+	struct stable *s = stable(test);
+	union dafs_args args = {};
+
+	dafs_backing_mkdir(test, s->fix, "dir", 0777);
+	dafs_backing_mkdir(test, s->fix, "dir/file", 0777);
+	stable_case_args(s, DAFS_PROC_REMOVE, &args);
+	args.remove.filehandle = dafs_test_lookup(test, s->fix, "dir");
+	dafsd_intent_crash = DAFSD_CRASH_EXECUTED;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_call(s, DAFS_PROC_REMOVE, &args, NULL));
+	dafs_backing_remove(s->fix, "dir");
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
 }
 
 /* In what kind of file system it is not known, the client is told that it is not. */
@@ -521,6 +709,11 @@ static struct kunit_case stable_kunit_cases[] = {
 	KUNIT_CASE_PARAM(dafs_stable_crash_test, stable_cases_gen_params),
 	KUNIT_CASE(dafs_stable_part_test),
 	KUNIT_CASE(dafs_stable_other_test),
+	KUNIT_CASE(dafs_stable_two_test),
+	KUNIT_CASE(dafs_stable_failed_test),
+	KUNIT_CASE(dafs_stable_exports_test),
+	KUNIT_CASE(dafs_stable_gone_test),
+	KUNIT_CASE(dafs_stable_early_test),
 	KUNIT_CASE(dafs_stable_unknown_test),
 	KUNIT_CASE(dafs_stable_declined_test),
 	{}
