@@ -37,7 +37,7 @@
 
 static void dafs_io_end(struct dafs_io *io, int err)
 {
-	dafs_xid_drop(io->sbi->clnt, &io->xid);
+	dafs_xid_drop(&io->xid);
 	io->complete(io, err);
 }
 
@@ -552,7 +552,7 @@ int dafs_io_run(struct dafs_io *io)
 	dafs_io_start(io);
 	while (!err && !wait.ended)
 		err = wait.again ? dafs_io_go_on(io, &wait) : dafs_io_await(io);
-	dafs_xid_drop(io->sbi->clnt, &io->xid);
+	dafs_xid_drop(&io->xid);
 	memalloc_nofs_restore(flags);
 	return err ?: wait.err;
 }

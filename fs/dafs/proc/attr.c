@@ -264,6 +264,7 @@ int dafs_setattr_when(struct dafs_client *clnt, const struct dafs_setattr_how *h
 	dafs_setattr_op(&op, &call.args, how->cred);
 	op.res = &res;
 	op.prepare = how->prepare;
+	op.leave = how->leave;
 	op.priv = how->priv;
 	if (how->left) {
 		op.undo = dafs_setattr_undo;

@@ -26,9 +26,10 @@ struct dafs_ids {
  * @state_id: an open for writing if the size changes, or all zero
  * @attr: the attributes with @included and @valid alike
  * @prepare: that of struct dafs_op, or NULL
+ * @leave: likewise
  * @left: called when the task has given up, but the server may still execute the request; or NULL
  * @ended: with @left: called some time later when it does not any more
- * @priv: for all three
+ * @priv: for @prepare, @left and @ended
  */
 struct dafs_setattr_how {
 	const struct cred *cred;
@@ -36,6 +37,7 @@ struct dafs_setattr_how {
 	const struct dafs_state_id *state_id;
 	const struct dafs_fattr *attr;
 	int (*prepare)(struct dafs_op *op, struct dafs_call *call);
+	const bool *leave;
 	void (*left)(void *priv);
 	void (*ended)(void *priv);
 	void *priv;

@@ -164,6 +164,6 @@ unsigned int dafs_op_run_chain(struct dafs_client *clnt, struct dafs_op *ops, un
 	}
 	/* after an error those behind it are not sent */
 	for (i = done; i < nr; i++)
-		dafs_xid_drop(clnt, &ops[i].xid);
+		dafs_xid_drop(&ops[i].xid);
 	return done;
 }

@@ -52,7 +52,8 @@ static void dafs_client_free(struct dafs_client *clnt)
 	dafs_queue_free(clnt->put_wq);
 	dafs_queue_free(clnt->end_wq);
 	dafs_queue_free(clnt->retry_wq);
-	kfree(clnt->ses);
+	if (clnt->ses)
+		dafs_session_free(clnt->ses);
 	if (clnt->creds)
 		dafs_cred_cache_put(clnt->creds);
 	dafs_stats_free(clnt->stats);

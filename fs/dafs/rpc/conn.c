@@ -103,9 +103,8 @@ static void dafs_conn_release(struct kref *ref)
 {
 	struct dafs_conn *conn = container_of(ref, struct dafs_conn, ref);
 
-	/* not in the work item: the caller that drops the last tells the server, see former.c */
 	if (conn->former)
-		dafs_former_put(NULL, conn->former);
+		dafs_former_put(conn->former);
 	queue_work(dafs_session_wq, &conn->destroy);
 }
 
@@ -182,8 +181,44 @@ static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, v
 	return err;
 }
 
+/* Return: the call, answered, or NULL; it does not take long. */
+static struct dafs_call *dafs_conn_call_briefly(struct dafs_conn *conn, u32 proc, void *args)
+{
+	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+
+	if (!call)
+		return NULL;
+	call->proc = proc;
+	call->args = args;
+	/* with all slots in use there is no need to say anything, either */
+	if (!dafs_call_start_chain(conn->rq, call) &&
+	    wait_for_completion_timeout(&call->finished, DAFS_DISCONNECT_WAIT) && !call->error)
+		return call;
+	dafs_call_put(call);
+	return NULL;
+}
+
 /**
- * dafs_conn_notify() - send a request whose result does not matter
+ * dafs_conn_tell() - send a request about another session, whose result does not matter
+ * @conn: connection
+ * @proc: DAFS_PROC_*
+ * @args: of @proc
+ *
+ * Context: may sleep, not for long.
+ * Return: false if the server does not answer.
+ */
+bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
+{
+	struct dafs_call *call = dafs_conn_call_briefly(conn, proc, args);
+
+	if (!call)
+		return false;
+	dafs_call_put(call);
+	return true;
+}
+
+/**
+ * dafs_conn_notify() - send a request about this session, whose result does not matter
  * @conn: connection
  * @proc: DAFS_PROC_*
  * @args: of @proc
@@ -194,17 +229,12 @@ static int dafs_conn_exchange(struct dafs_requester *rq, u32 proc, void *args, v
  */
 bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args)
 {
-	struct dafs_call *call = dafs_call_alloc(GFP_KERNEL);
+	struct dafs_call *call = dafs_conn_call_briefly(conn, proc, args);
 	bool told;
 
 	if (!call)
 		return false;
-	call->proc = proc;
-	call->args = args;
-	/* with all slots in use there is no need to say anything, either */
-	told = !dafs_call_start_chain(conn->rq, call) &&
-	       wait_for_completion_timeout(&call->finished, DAFS_DISCONNECT_WAIT) &&
-	       !call->error && dafs_call_action(conn, call) != DAFS_ACT_SESSION;
+	told = dafs_call_action(conn, call) != DAFS_ACT_SESSION;
 	dafs_call_put(call);
 	return told;
 }
@@ -295,6 +325,17 @@ static bool dafs_conn_opts_ok(const struct dafs_conn *conn, const struct dafs_co
 	       !o->use_checksums == !conn->ses->clnt->params.cksum;
 }
 
+/* Once, until a session is as it was asked for; it may be there for some paths only. */
+static void dafs_conn_check_stable(struct dafs_conn *conn, bool stable)
+{
+	bool said = READ_ONCE(conn->ses->unstable);
+
+	WRITE_ONCE(conn->ses->unstable, !stable);
+	if (!stable && !said)
+		pr_notice("dafs: server %pISpc has no stable response cache: after a crash it may execute requests twice\n",
+			  &conn->path->at);
+}
+
 /* Sends CLIENT_CONNECT_AUTH and applies the response. */
 static int dafs_conn_login(struct dafs_conn *conn)
 {
@@ -331,13 +372,13 @@ static int dafs_conn_login(struct dafs_conn *conn)
 		return err;
 	if (!dafs_conn_opts_ok(conn, &res.connect.opts))
 		return -EPROTO;
-	if (args.connect.opts.use_response_cache && !res.connect.opts.use_response_cache &&
-	    !conn->path->had && !conn->path->nr)
-		pr_notice("dafs: server %pISpc has no stable response cache: after a crash it may execute requests twice\n",
-			  &sp->dst);
+	if (args.connect.opts.use_response_cache)
+		dafs_conn_check_stable(conn, res.connect.opts.use_response_cache);
 	conn->session_id = res.connect.session_id;
-	if (conn->former)
+	if (conn->former) {
 		conn->former->session_id = conn->session_id;
+		conn->former->begun = true;
+	}
 	conn->client_id = res.connect.client_id;
 	conn->opts = res.connect.opts;
 	conn->trusted = res.trusted;
@@ -472,7 +513,7 @@ struct dafs_conn *dafs_conn_create(struct dafs_path *path)
 	INIT_WORK(&conn->end, dafs_conn_end);
 	INIT_WORK(&conn->destroy, dafs_conn_free);
 	if (ses->clnt->params.respcache) {
-		conn->former = dafs_former_alloc();
+		conn->former = dafs_former_alloc(path);
 		if (!conn->former) {
 			kfree(conn);
 			return ERR_PTR(-ENOMEM);

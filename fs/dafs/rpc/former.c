@@ -9,7 +9,8 @@
  * The server is told to forget the session when all requests that were outstanding on it are
  * settled: none of them could be asked for any more, and would be executed twice.  Each has a
  * reference from before it gives up its reference to the connection, and the connection has one
- * until then.
+ * until then.  One that was not asked for is told of when its path is connected again, as the
+ * server has ended it then.
  */
 #include <linux/slab.h>
 #include "former.h"
@@ -17,49 +18,97 @@
 
 /**
  * dafs_former_alloc() - make a session that may be asked for
+ * @path: whose session it will be
  *
  * Context: may sleep.
  * Return: the session, for dafs_former_put(); or NULL.
  */
-struct dafs_former *dafs_former_alloc(void)
+struct dafs_former *dafs_former_alloc(struct dafs_path *path)
 {
 	struct dafs_former *former = kzalloc(sizeof(*former), GFP_KERNEL);
 
-	if (former)
-		kref_init(&former->ref);
+	if (!former)
+		return NULL;
+	kref_init(&former->ref);
+	former->path = path;
 	return former;
 }
 
-static void dafs_former_free(struct kref *ref)
+/* Nothing is asked about it any more. */
+static void dafs_former_release(struct kref *ref)
 {
-	kfree(container_of(ref, struct dafs_former, ref));
-}
+	struct dafs_former *former = container_of(ref, struct dafs_former, ref);
+	struct dafs_session *ses = former->path->ses;
+	unsigned long flags;
 
-/* If the message is lost the server forgets it by itself, later. */
-static void dafs_former_discard(struct dafs_client *clnt, const struct dafs_former *former)
-{
-	struct dafs_discard_responses_args args = { .session_id = former->session_id };
-	struct dafs_conn *conn = dafs_conn_try_get(clnt->ses);
-
-	if (IS_ERR_OR_NULL(conn))
+	if (!former->begun) {
+		kfree(former);
 		return;
-	dafs_conn_notify(conn, DAFS_PROC_DISCARD_RESPONSES, &args);
-	dafs_conn_put(conn);
+	}
+	spin_lock_irqsave(&ses->lock, flags);
+	list_add_tail(&former->link, &former->path->formers);
+	spin_unlock_irqrestore(&ses->lock, flags);
 }
 
 /**
  * dafs_former_put() - drop a reference
- * @clnt: the client; NULL if the server is not to be told
  * @former: the session
  *
- * Context: with @clnt may sleep, not for long; otherwise any.
+ * Context: any; the session of the client exists.
  */
-void dafs_former_put(struct dafs_client *clnt, struct dafs_former *former)
+void dafs_former_put(struct dafs_former *former)
 {
-	/* the last one: requests take theirs while the connection has one */
-	if (clnt && former->asked && kref_read(&former->ref) == 1)
-		dafs_former_discard(clnt, former);
-	kref_put(&former->ref, dafs_former_free);
+	kref_put(&former->ref, dafs_former_release);
+}
+
+static struct dafs_former *dafs_former_pop(struct dafs_path *path)
+{
+	struct dafs_former *former;
+
+	spin_lock_irq(&path->ses->lock);
+	former = list_first_entry_or_null(&path->formers, struct dafs_former, link);
+	if (former)
+		list_del(&former->link);
+	spin_unlock_irq(&path->ses->lock);
+	return former;
+}
+
+/**
+ * dafs_formers_discard() - let the server forget sessions that are not asked about any more
+ * @path: whose sessions they were; the server has ended them
+ *
+ * If a message is lost the server forgets by itself, later.
+ *
+ * Context: may sleep, not for long.
+ */
+void dafs_formers_discard(struct dafs_path *path)
+{
+	struct dafs_conn *conn = dafs_conn_present(path->ses->clnt);
+	struct dafs_former *former;
+	bool told = conn;
+
+	while (told && (former = dafs_former_pop(path))) {
+		struct dafs_discard_responses_args args = { .session_id = former->session_id };
+
+		told = dafs_conn_tell(conn, DAFS_PROC_DISCARD_RESPONSES, &args);
+		kfree(former);
+	}
+	if (conn)
+		dafs_conn_put(conn);
+}
+
+/**
+ * dafs_formers_free() - nobody is told of them
+ * @path: whose sessions they were
+ *
+ * Context: may sleep; no request is left.
+ */
+void dafs_formers_free(struct dafs_path *path)
+{
+	struct dafs_former *former;
+
+	while ((former = dafs_former_pop(path)))
+		kfree(former);
 }
 
 /* Return: true for the fs-state-modifying and lock-state-modifying requests of 4.3.1. */
@@ -121,16 +170,22 @@ bool dafs_xid_note(struct dafs_xid *xid, const struct dafs_conn *conn,
 
 /**
  * dafs_xid_drop() - the caller need not ask any more what became of a request
- * @clnt: the client
  * @xid: the request, if there is one
  *
  * Context: may sleep, not for long.
  */
-void dafs_xid_drop(struct dafs_client *clnt, struct dafs_xid *xid)
+void dafs_xid_drop(struct dafs_xid *xid)
 {
 	struct dafs_former *former = xid->former;
+	struct dafs_path *path;
+	bool asked;
 
+	if (!former)
+		return;
 	xid->former = NULL;
-	if (former)
-		dafs_former_put(clnt, former);
+	path = former->path;
+	asked = READ_ONCE(former->asked);
+	dafs_former_put(former);
+	if (asked)
+		dafs_formers_discard(path);
 }

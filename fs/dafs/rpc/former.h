@@ -9,17 +9,24 @@
 struct dafs_call;
 struct dafs_client;
 struct dafs_conn;
+struct dafs_path;
 
 /**
  * struct dafs_former - a session, for requests that it may have executed
  * @ref: one of its connection, one of each request that is to be asked for
+ * @path: whose session it was
  * @session_id: from the server
- * @asked: the server was asked, so it is told when the last request is settled
+ * @begun: that is known
+ * @asked: the server was asked, so it has ended the session
+ * @link: in @path, when the server is to be told to forget it
  */
 struct dafs_former {
 	struct kref ref;
+	struct dafs_path *path;
 	struct dafs_session_id session_id;
+	bool begun;
 	bool asked;
+	struct list_head link;
 };
 
 /**
@@ -28,20 +35,22 @@ struct dafs_former {
  * @stream: its stream
  * @seq: its sequence number there
  * @proc: DAFS_PROC_*
- * @garbled: how often its response was told to be CHKSUM
+ * @failed: how often the server has failed to tell what became of it
  */
 struct dafs_xid {
 	struct dafs_former *former;
 	u16 stream;
 	u16 seq;
 	u32 proc;
-	unsigned int garbled;
+	unsigned int failed;
 };
 
-struct dafs_former *dafs_former_alloc(void);
-void dafs_former_put(struct dafs_client *clnt, struct dafs_former *former);
+struct dafs_former *dafs_former_alloc(struct dafs_path *path);
+void dafs_former_put(struct dafs_former *former);
+void dafs_formers_discard(struct dafs_path *path);
+void dafs_formers_free(struct dafs_path *path);
 bool dafs_xid_note(struct dafs_xid *xid, const struct dafs_conn *conn,
 		   const struct dafs_call *call);
-void dafs_xid_drop(struct dafs_client *clnt, struct dafs_xid *xid);
+void dafs_xid_drop(struct dafs_xid *xid);
 
 #endif /* _FS_DAFS_RPC_FORMER_H */

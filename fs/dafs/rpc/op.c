@@ -103,8 +103,8 @@ int dafs_op_prepare(struct dafs_client *clnt, struct dafs_op *op)
  * struct dafs_op_left - an operation whose task has given up
  * @work: finds out in its place what became of it
  * @clnt: the client, whose queue @work is in
- * @op: what is left of it: proc, cred, args, conn, call, prepare, priv, undo, forget, unsure, xid,
- *	unsettled and lost
+ * @op: what is left of it: proc, cred, args, conn, call, prepare, priv, undo, forget, leave,
+ *	unsure, xid, unsettled and lost
  */
 struct dafs_op_left {
 	struct work_struct work;
@@ -134,18 +134,18 @@ static void dafs_op_left_wait(struct dafs_op *op)
 	dafs_op_end(op);
 }
 
-/* Asks for as long as the server may know of it, and the client wants to reach that. */
+/* Asks for as long as the server may know of it, and the mount, or else the client, exists. */
 static void dafs_op_left_ask(struct dafs_client *clnt, struct dafs_op *op)
 {
 	unsigned int delay_ms = 0;
 	int err = 0;
 
-	while (op->xid.former && !err) {
+	while (op->xid.former && !err && !(op->leave && READ_ONCE(*op->leave))) {
 		err = dafs_op_ask(clnt, op);
-		if (err == DAFS_OP_ASK_LATER || err == -ENOTCONN || err == -ENOMEM)
+		if (err == DAFS_OP_ASK_LATER || err == -ENOTCONN)
 			err = dafs_op_sleep(&delay_ms);
 	}
-	dafs_xid_drop(clnt, &op->xid);
+	dafs_xid_drop(&op->xid);
 }
 
 static void dafs_op_left_work(struct work_struct *work)
@@ -188,6 +188,8 @@ static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
 		.priv = op->priv,
 		.undo = op->undo,
 		.forget = op->forget,
+		/* without that, what it points to may be gone first */
+		.leave = op->forget ? op->leave : NULL,
 		.unsure = op->unsure,
 		.xid = op->xid,
 		.unsettled = op->unsettled,
@@ -247,7 +249,7 @@ int dafs_op_result(struct dafs_client *clnt, struct dafs_op *op, int err)
 		dafs_op_end(op);
 		dafs_op_leave(clnt, op);
 	}
-	dafs_xid_drop(clnt, &op->xid);
+	dafs_xid_drop(&op->xid);
 	return err;
 }
 
@@ -284,14 +286,14 @@ static int dafs_op_try(struct dafs_client *clnt, struct dafs_op *op)
 static void dafs_op_settled(struct dafs_client *clnt, struct dafs_op *op)
 {
 	op->lost = op->unsettled;
-	dafs_xid_drop(clnt, &op->xid);
+	dafs_xid_drop(&op->xid);
 }
 
 /* The server does not know, and never will. */
 static int dafs_op_unsettled(struct dafs_client *clnt, struct dafs_op *op)
 {
 	op->unsettled = true;
-	dafs_xid_drop(clnt, &op->xid);
+	dafs_xid_drop(&op->xid);
 	return op->no_replay ? -EREMOTEIO : DAFS_OP_SEND;
 }
 
@@ -312,7 +314,7 @@ static int dafs_op_fetch(struct dafs_client *clnt, struct dafs_op *op, struct da
 	    ask->status == DAFSERR_DELAY || ask->status == DAFSERR_NOXID_MATCH)
 		return DAFS_OP_ASK_LATER;
 	/* of this message; or of the operation, which was not executed then (E-34) */
-	if (ask->status == DAFSERR_CHKSUM && op->xid.garbled++ < DAFS_OP_TRIES_ON)
+	if (ask->status == DAFSERR_CHKSUM && op->xid.failed++ < DAFS_OP_TRIES_ON)
 		return DAFS_OP_ASK_LATER;
 	op->conn = ask->conn;
 	op->call = ask->call;
@@ -327,7 +329,15 @@ static int dafs_op_ask_status(struct dafs_client *clnt, struct dafs_op *op, stru
 {
 	dafs_status_t status = ask->status;
 
-	dafs_op_end(ask);
+	switch (status) {
+	case DAFSERR_NOT_AUTHENTICATED:	/* this is about the session that is asked on */
+	case DAFSERR_ILLEGAL_STATE:
+	case DAFSERR_STALE_CLIENTID:
+		dafs_call_action(ask->conn, ask->call);
+		return DAFS_OP_ASK_LATER;
+	default:
+		dafs_op_end(ask);
+	}
 	switch (status) {
 	case DAFS_STATUS_OK:
 		return dafs_op_fetch(clnt, op, ask);
@@ -336,10 +346,17 @@ static int dafs_op_ask_status(struct dafs_client *clnt, struct dafs_op *op, stru
 		return DAFS_OP_SEND;
 	case DAFSERR_DELAY:		/* it is just being executed */
 	case DAFSERR_BAD_SESSION:	/* the server has not ended that session yet */
+	case DAFSERR_GRACE:
 	case DAFSERR_CHKSUM:
+	case DAFSERR_RESOURCE:
 		return DAFS_OP_ASK_LATER;
-	default:
+	case DAFSERR_UNKNOWN_SESSION:
+	case DAFSERR_NOT_AUTHORIZED:
+	case DAFSERR_NOTSUPP:
 		return dafs_op_unsettled(clnt, op);
+	default:
+		return op->xid.failed++ < DAFS_OP_TRIES_ON ? DAFS_OP_ASK_LATER :
+							     dafs_op_unsettled(clnt, op);
 	}
 }
 
@@ -372,6 +389,9 @@ int dafs_op_ask(struct dafs_client *clnt, struct dafs_op *op)
 	if (!err)
 		err = dafs_op_ask_status(clnt, op, &ask);
 	dafs_op_end(&ask);
+	/* it may have been executed all the same */
+	if (err == -ENOMEM)
+		err = DAFS_OP_ASK_LATER;
 	trace_dafs_op_asked(op, err);
 	return err;
 }
@@ -566,7 +586,7 @@ int dafs_op_run_on(struct dafs_client *clnt, struct dafs_conn *conn, struct dafs
 		op->conn = conn;
 		err = dafs_op_send(clnt, op) ?: dafs_op_check_status(clnt, op, &tries);
 	} while (err > 0 && --left);
-	dafs_xid_drop(clnt, &op->xid);
+	dafs_xid_drop(&op->xid);
 	if (err < 0)
 		return err;
 	return dafs_op_decode(op) ?: dafs_status_to_errno(op->status);

@@ -58,7 +58,7 @@ struct dafs_op_mem {
  *	response came.  It calls dafs_op_end() before it waits for anything.
  * @copy: with @undo: makes a copy of @args for it, which kfree() frees; may not fail
  * @forget: called after that, also if there was nothing to undo, or NULL: gives back what
- *	@copy has taken for @args
+ *	@copy has taken for @args, which keeps what @leave points to
  * @interruptible: with @undo and without memory: any signal ends the wait for the response
  * @lost: set if an attempt was sent and had no response, or one that tells of success and
  *	makes no sense

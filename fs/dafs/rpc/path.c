@@ -30,6 +30,7 @@ void dafs_path_init(struct dafs_path *path, struct dafs_session *ses, unsigned i
 	path->ses = ses;
 	path->nr = nr;
 	path->at = dafs_path_home(path);
+	INIT_LIST_HEAD(&path->formers);
 	get_random_bytes(path->differentiator, sizeof(path->differentiator));
 	INIT_DELAYED_WORK(&path->reconnect, dafs_path_reconnect);
 }

@@ -161,7 +161,7 @@ static bool dafs_conn_answers(struct dafs_conn *conn)
 /*
  * Does the connection lead to the server that is mounted, or to one that has taken over from it?
  * One with the same client-id is that server; another client-id means that it has restarted, if it
- * is at the same address.
+ * is at the same address, and no other one can take over.
  */
 static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
 {
@@ -171,7 +171,8 @@ static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
 		return 0;
 	if (dafs_path_is_astray(path))
 		return -ESTALE;
-	if (!dafs_path_is_known(path))
+	/* with others that may have taken over, what has restarted there is perhaps of no use */
+	if (!dafs_path_is_known(path) || dafs_client_alternates(ses->clnt))
 		return dafs_path_prove(path, conn);
 	return !dafs_session_is_up(ses) || dafs_conn_answers(conn) ? 0 : -ENOTCONN;
 }
@@ -245,6 +246,7 @@ static void dafs_path_back(struct dafs_path *path, bool had)
 	path->reconnects += had;
 	WRITE_ONCE(clnt->reconnects, clnt->reconnects + had);
 	spin_unlock_irq(&path->ses->lock);
+	dafs_formers_discard(path);
 	dafs_lease_hurry(clnt);
 }
 

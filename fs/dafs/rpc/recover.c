@@ -224,7 +224,8 @@ static void dafs_recoverers_start(struct dafs_client *clnt, struct dafs_conn *co
 
 	spin_lock(&clnt->lock);
 	list_for_each_entry(who, &clnt->recoverers, link) {
-		if (!dafs_opaque64_equal(&who->client_id, &conn->client_id))
+		/* also if it has begun to move to another server, and come back */
+		if (who->err || !dafs_opaque64_equal(&who->client_id, &conn->client_id))
 			dafs_recoverer_start(who, conn);
 	}
 	spin_unlock(&clnt->lock);

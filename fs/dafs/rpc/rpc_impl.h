@@ -32,6 +32,7 @@ enum dafs_session_state {
  * @leaving: it is not used any more, but the server may not know that its last session is over
  * @had: it has had a connection
  * @owes: and the server was not told yet that its last session is over
+ * @formers: sessions that the server is to be told to forget
  * @reconnects: connections made after the first one
  * @reconnect: makes a new connection
  * @differentiator: names its sessions in discriminators (E-124)
@@ -49,6 +50,7 @@ struct dafs_path {
 	bool leaving;
 	bool had;
 	bool owes;
+	struct list_head formers;
 	unsigned int reconnects;
 	struct delayed_work reconnect;
 	u8 differentiator[4];
@@ -65,6 +67,7 @@ struct dafs_path {
  * @wait: for a change of the above, and of @nr_conns
  * @nr_conns: connections not yet freed; they point here
  * @served_by: the address that the client was last served by; changed with @connecting held, too
+ * @unstable: the log knows that a crash of the server makes it forget what it has executed
  * @known: bitmap of the server's own addresses by which it was reached, unless another one has
  *	taken over since; likewise
  * @connecting: held while a connection is taken into use, so that what a restarted server has
@@ -84,6 +87,7 @@ struct dafs_session {
 	wait_queue_head_t wait;
 	atomic_t nr_conns;
 	struct sockaddr_storage served_by;
+	bool unstable;
 	unsigned long known;
 	struct mutex connecting;	/* see above */
 	struct mutex resizing;	/* see above */
@@ -110,6 +114,7 @@ void dafs_lease_hurry(struct dafs_client *clnt);
 /* session.c */
 struct dafs_session *dafs_session_alloc(struct dafs_client *clnt);
 void dafs_session_end(struct dafs_session *ses);
+void dafs_session_free(struct dafs_session *ses);
 void dafs_session_shutdown(struct dafs_session *ses);
 void dafs_session_set_paths(struct dafs_session *ses, unsigned int nr);
 void dafs_session_set_timeout(const struct dafs_session *ses, struct dafs_requester *rq);
@@ -164,6 +169,7 @@ bool dafs_client_alternate(struct dafs_client *clnt, unsigned int nr,
 /* conn.c */
 struct dafs_conn *dafs_conn_create(struct dafs_path *path);
 void dafs_conn_drop(struct dafs_conn *conn);
+bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
 bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args);
 
 /* op.c */

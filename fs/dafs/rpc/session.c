@@ -149,7 +149,7 @@ void dafs_session_set_paths(struct dafs_session *ses, unsigned int nr)
  * @clnt: its client, which outlives it
  *
  * Context: may sleep.
- * Return: the session, DOWN, for dafs_session_end() and kfree(); or NULL if out of
+ * Return: the session, DOWN, for dafs_session_end() and dafs_session_free(); or NULL if out of
  * memory.
  */
 struct dafs_session *dafs_session_alloc(struct dafs_client *clnt)
@@ -170,6 +170,21 @@ struct dafs_session *dafs_session_alloc(struct dafs_client *clnt)
 	for (i = 0; i < DAFS_MAX_PATHS; i++)
 		dafs_path_init(&ses->paths[i], ses, i);
 	return ses;
+}
+
+/**
+ * dafs_session_free() - undo dafs_session_alloc()
+ * @ses: session, after dafs_session_end(); no request is asked for any more
+ *
+ * Context: may sleep.
+ */
+void dafs_session_free(struct dafs_session *ses)
+{
+	unsigned int i;
+
+	for (i = 0; i < DAFS_MAX_PATHS; i++)
+		dafs_formers_free(&ses->paths[i]);
+	kfree(ses);
 }
 
 /**

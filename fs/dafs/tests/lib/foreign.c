@@ -418,9 +418,14 @@ static bool foreign_is_kept(struct foreign *f, struct raw_conn *conn, struct raw
 static bool foreign_tell(struct foreign *f, struct raw_conn *conn, struct raw_msg *msg,
 			 const struct dafs_req_hdr *hdr)
 {
-	bool executed = READ_ONCE(f->tells) == FOREIGN_TELLS_EXECUTED;
+	static const dafs_status_t statuses[] = {
+		[FOREIGN_TELLS_EXECUTED] = DAFS_STATUS_OK,
+		[FOREIGN_TELLS_LOST] = DAFSERR_NOXID_MATCH,
+		[FOREIGN_TELLS_LATER] = DAFSERR_DELAY,
+	};
 	bool fetch = hdr->procedure == DAFS_PROC_FETCH_RESPONSE;
 	struct dafs_req_hdr answer = *hdr;
+	dafs_status_t status = statuses[READ_ONCE(f->tells)];
 
 	if (!fetch && hdr->procedure != DAFS_PROC_CHECK_RESPONSE)
 		return false;
@@ -432,8 +437,8 @@ static bool foreign_tell(struct foreign *f, struct raw_conn *conn, struct raw_ms
 		return false;
 	/* its results */
 	answer.procedure = f->kept.procedure;
-	raw_answer(conn, &answer, executed ? DAFS_STATUS_OK : DAFSERR_NOXID_MATCH,
-		   f->srv->opts.max_requests, executed && fetch ? &f->kept_res : NULL);
+	raw_answer(conn, &answer, status, f->srv->opts.max_requests,
+		   fetch && !status ? &f->kept_res : NULL);
 	return true;
 }
 

@@ -47,11 +47,12 @@ struct foreign_object {
 
 extern const struct foreign_object foreign_objects[FOREIGN_OBJECTS];
 
-/* What it tells of a request whose response was lost: nothing, or whether it was executed */
+/* What it tells of a request whose response was lost: nothing, whether it was executed, or DELAY */
 enum foreign_tells {
 	FOREIGN_TELLS_NOTHING,
 	FOREIGN_TELLS_EXECUTED,
 	FOREIGN_TELLS_LOST,
+	FOREIGN_TELLS_LATER,
 };
 
 /**

@@ -258,7 +258,7 @@ static const void *exactly_gen(const void *prev, char *desc)
 	return (void *)(n + 1);
 }
 
-static struct exactly *exactly_prepare(struct kunit *test)
+static struct exactly *exactly_prepare_as(struct kunit *test, enum dafs_respcache respcache)
 {
 	struct dafs_open_args args = dafs_test_open_args("first", DAFS_OPEN_SHARE_ACCESS_BOTH,
 							 DAFS_OPEN_SHARE_DENY_NONE);
@@ -268,8 +268,9 @@ static struct exactly *exactly_prepare(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, e);
 	e->test = test;
 	e->fix = dafs_fixture(test, NULL);
-	dafs_fixture_client_params(NULL, &params, "exactly %lu", (unsigned long)test->param_value);
+	dafs_fixture_client_params(NULL, &params, "exactly %lx", (unsigned long)test->param_value);
 	params.soft = false;
+	params.respcache = respcache;
 	e->clnt = dafs_fixture_client(test, &params);
 	dafs_backing_write(test, e->fix, "file", "data", 4);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK,
@@ -277,6 +278,11 @@ static struct exactly *exactly_prepare(struct kunit *test)
 					  &args, &e->open));
 	e->file = e->open.filehandle;
 	return e;
+}
+
+static struct exactly *exactly_prepare(struct kunit *test)
+{
+	return exactly_prepare_as(test, DAFS_RESPCACHE_VOLATILE);
 }
 
 static void exactly_expect(struct kunit *test, struct dafs_fixture *fix, const char *name,
@@ -345,7 +351,40 @@ static void dafs_exactly_once_test(struct kunit *test)
 	exactly_result(e, p->proc);
 }
 
+static const enum dafs_fault exactly_seen[] = { DAFS_FAULT_ARRIVED, DAFS_FAULT_EXECUTED };
+
+static void exactly_describe_seen(const enum dafs_fault *stage, char *desc)
+{
+	strscpy(desc, *stage == DAFS_FAULT_ARRIVED ? "arrived" : "executed",
+		KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(exactly_seen, exactly_seen, exactly_describe_seen);
+
+/* A client that does not ask sends nothing again that must not be executed twice. */
+static void dafs_exactly_unasked_test(struct kunit *test)
+{
+	enum dafs_fault stage = *(const enum dafs_fault *)test->param_value;
+	struct exactly *e = exactly_prepare_as(test, DAFS_RESPCACHE_NONE);
+	struct dafs_op op = {
+		.cred = dafs_test_me(),
+		.proc = DAFS_PROC_APPEND_INLINE,
+		.args = &e->args,
+		.no_replay = true,
+	};
+	u64 before = exactly_calls(e, op.proc);
+
+	exactly_append(e);
+	dafs_fault_once(stage, op.proc);
+	KUNIT_EXPECT_EQ(test, -EREMOTEIO, dafs_op_run(e->clnt, &op));
+	KUNIT_EXPECT_TRUE(test, dafs_fault_happened(stage));
+	dafs_op_end(&op);
+	KUNIT_EXPECT_GE(test, 1, exactly_calls(e, op.proc) - before);
+	exactly_expect(test, e->fix, "file", true, stage == DAFS_FAULT_EXECUTED ? 8 : 4);
+}
+
 static struct kunit_case exactly_cases[] = {
+	KUNIT_CASE_PARAM(dafs_exactly_unasked_test, exactly_seen_gen_params),
 	KUNIT_CASE_PARAM(dafs_exactly_once_test, exactly_gen),
 	{}
 };

@@ -697,6 +697,42 @@ static void dafs_paths_stranger_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, paths_lead_to(p->clnt, &p->params.dst));
 }
 
+/*
+ * Where the client was served before there is a server again, but it may have no disk: with others
+ * that may have taken over, it has to prove that it has what is mounted.
+ */
+static void dafs_paths_known_test(struct kunit *test)
+{
+	const struct dafs_flavour flavour = { .ipv6 = true };
+	struct paths *p = paths_make(test, "known");
+	struct dafs_client_params there;
+	struct paths_hook *hook;
+
+	dafs_fixture_params(&flavour, &there);
+	paths_connect(p, 1);
+	hook = paths_hook(p);
+	dafs_client_set_alternates(p->clnt, &hook->who, &there.dst, 1);
+	paths_doubt(p, hook, 0);
+}
+
+/* A client that has begun to move to another server, in vain, goes on with the one before. */
+static void dafs_paths_return_test(struct kunit *test)
+{
+	struct paths *p = paths_make(test, "return");
+	struct paths_hook *hook;
+
+	paths_connect(p, 1);
+	hook = paths_hook(p);
+	hook->task = paths_task_begin(p, 0);
+	paths_task_end(hook->task);
+	spin_lock(&p->clnt->lock);
+	hook->who.err = -ENOTCONN;
+	spin_unlock(&p->clnt->lock);
+	paths_break(p->clnt, 0);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, paths_mkdir(p, "again"));
+	KUNIT_EXPECT_EQ(test, 1, hook->recovers);
+}
+
 static struct kunit_case paths_cases[] = {
 	KUNIT_CASE_PARAM(dafs_paths_spread_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_paths_lost_test, dafs_flavours_gen),
@@ -707,6 +743,8 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(dafs_paths_recover_test),
 	KUNIT_CASE(dafs_paths_alternate_test),
 	KUNIT_CASE(dafs_paths_stranger_test),
+	KUNIT_CASE(dafs_paths_known_test),
+	KUNIT_CASE(dafs_paths_return_test),
 	{}
 };
 

@@ -37,6 +37,35 @@ static void dafs_foreign_gone_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
 }
 
+/* A task that changes the size of a file was killed: what became of that is not known yet. */
+static void foreign_leave_unknown(struct kunit *test, bool away)
+{
+	struct foreign *f = foreign_server(test);
+	struct vfsmount *mnt = foreign_mount(f);
+	struct file *file = foreign_file(test, mnt, "file", O_RDWR);
+	struct foreign_task *ft;
+
+	f->tells = FOREIGN_TELLS_LATER;
+	f->hangs_up = DAFS_PROC_SETATTR_INLINE;
+	ft = foreign_task(f, mnt, file, foreign_truncate);
+	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
+	f->srv->refuse = away;
+	if (!away)
+		KUNIT_EXPECT_TRUE(test, foreign_reaches(&f->asked, 2));
+	__fput_sync(file);
+	kunit_remove_action(test, foreign_unmount, mnt);
+	ft = foreign_task(f, mnt, NULL, foreign_unmount_by);
+	KUNIT_EXPECT_TRUE(test, foreign_task_ends(ft));
+}
+
+/* Umount waits neither for a server that is away, nor for one that does not know it yet. */
+static void dafs_foreign_unknown_test(struct kunit *test)
+{
+	foreign_leave_unknown(test, true);
+	foreign_leave_unknown(test, false);
+}
+
 /**
  * struct foreign_refusal - a refusal that never ends
  * @name: for the report
@@ -596,6 +625,7 @@ static void dafs_foreign_unwritten_test(struct kunit *test)
 
 static struct kunit_case dafs_foreign_leave_cases[] = {
 	KUNIT_CASE(dafs_foreign_gone_test),
+	KUNIT_CASE(dafs_foreign_unknown_test),
 	KUNIT_CASE_PARAM(dafs_foreign_unread_test, foreign_refusals_gen_params),
 	KUNIT_CASE_PARAM(dafs_foreign_forced_test, foreign_refusals_gen_params),
 	KUNIT_CASE(dafs_foreign_forced_dirty_test),
