@@ -59,9 +59,21 @@ ends $INSTALLED "a node without the module" validate-all "PATH=/tmp/path:$PATH"
 ends $STOPPED "it does not run" monitor
 ends 0 "what does not run is stopped" stop
 ends $ARGS "a directory that there is not" start OCF_RESKEY_exports=$D,/srv/none
+ends $ARGS "a state directory that there is not" start
+tap_run "the agent says so" grep -q "$STATE/dafs is no directory" /tmp/said
+tap_fails "and makes none" [ -e $STATE/dafs ]
+mkdir $STATE/dafs
 ends $GENERIC "an option that there is not" start OCF_RESKEY_exports=$D:fast
-ends $GENERIC "a state directory that cannot be made" start OCF_RESKEY_state_dir=/none/dafs
 ends $STOPPED "none of these runs" monitor
+
+modprobe dafsd
+ends $STOPPED "a module without exports" monitor
+ends $GENERIC "is not taken for it" start
+tap_run "the agent says why" grep -q "another state directory" /tmp/said
+modprobe -r dafsd
+modprobe dafsd exports=$D,$STATE state_dir=$STATE/dafs
+ends $GENERIC "nor is one with other exports" start
+modprobe -r dafsd
 
 ends 0 "it starts" start
 ends $RUNNING "and runs" monitor
