@@ -17,7 +17,7 @@ seconds=${1:-20}
 # What the connections of both ends have, when nothing happens
 resources()
 {
-	rdma resource show | sed 's/.*: //; s/ *$//'
+	rdma resource show >/tmp/resources && sed 's/.*: //; s/ *$//' /tmp/resources
 }
 
 # is_as_before: the lost connections have left nothing
@@ -38,7 +38,7 @@ for program in $PROGRAMS; do
 done
 python3 -B "$BANK" make $A/bank.db || tap_bail "no database"
 ls -l $A >/dev/null
-before=$(resources)
+before=$(resources) || tap_bail "rdma tells no resources"
 tap_run "connections are lost, and requests are late" lose_connections 40
 for program in $PROGRAMS; do
 	"$BED/../guests/once.py" $A/"$program" /tmp/over >/tmp/records."$program" 2>&1 &
@@ -53,12 +53,14 @@ for program in $PROGRAMS; do
 	eval "wait \$once$program"
 	tap_is $? 0 "program $program has ended"
 	records=$(cat /tmp/records."$program")
+	tap_run "it has done something" [ "$records" -gt 0 ]
 	tap_is "$(sha256sum <$D/"$program"/log)" "$(seq -f %08g 0 $((records - 1)) | sha256sum)" \
 		"its $records records are there, once"
 	tap_is "$(ls $D/"$program")" log "of its names nothing is left"
 done
 tap_run "transactions have ended" wait $bank
 keep_connections
+tap_run "there were some" [ -s /tmp/bank ]
 tap_run "the database has them, once" python3 -B "$BANK" check $A/bank.db /tmp/bank
 tap_run "there are as many queues and regions as before" eventually is_as_before ||
 	tap_line "# $before, now $(resources)"
