@@ -374,28 +374,33 @@ static const char *dafs_source_host_end(const char *source)
 	return strstr(end, ":/");
 }
 
+/* An address, with or without brackets.  Return: 0, -EINVAL or -ENOMEM. */
+static int dafs_parse_addr(struct net *net, const char *host, size_t len, const char *port,
+			   struct sockaddr_storage *to)
+{
+	bool brackets = len >= 2 && host[0] == '[' && host[len - 1] == ']';
+	char *addr = kstrndup(host + brackets, len - 2 * brackets, GFP_KERNEL);
+	int err;
+
+	if (!addr)
+		return -ENOMEM;
+	err = inet_pton_with_scope(net, AF_UNSPEC, addr, port, to);
+	kfree(addr);
+	return err ? -EINVAL : 0;
+}
+
 static int dafs_parse_host(struct fs_context *fc, const char *host, size_t len,
 			   struct sockaddr_storage *to)
 {
 	struct dafs_fs_context *ctx = fc->fs_private;
 	char port[sizeof("65535")];
-	char *addr;
 	int err;
 
-	if (len >= 2 && host[0] == '[' && host[len - 1] == ']') {
-		host++;
-		len -= 2;
-	}
-	addr = kstrndup(host, len, GFP_KERNEL);
-	if (!addr)
-		return -ENOMEM;
 	snprintf(port, sizeof(port), "%u", ctx->port ?: DAFS_DEFAULT_PORT);
-	err = inet_pton_with_scope(fc->net_ns, AF_UNSPEC, addr, port,
-				   to);
-	if (err)
-		errorf(fc, "dafs: '%s' is not an IPv4 or IPv6 address", addr);
-	kfree(addr);
-	return err ? -EINVAL : 0;
+	err = dafs_parse_addr(fc->net_ns, host, len, port, to);
+	if (err == -EINVAL)
+		errorf(fc, "dafs: '%.*s' is not an IPv4 or IPv6 address", (int)len, host);
+	return err;
 }
 
 /* Each address is used. */
@@ -532,23 +537,37 @@ static bool dafs_srcaddr_same(const struct dafs_fs_context *ctx,
 		dafs_addr_equal(&addr, &params->src));
 }
 
-/* Likewise; in the same order. */
+/* Return: the number of an address among those beside that in the source, or -1. */
+static int dafs_addr_nr(const struct dafs_client_params *params, const char *text)
+{
+	struct sockaddr_storage addr = {}, more;
+	unsigned int i;
+
+	if (dafs_parse_addr(params->net, text, strlen(text), NULL, &addr))
+		return -1;
+	for (i = 0; i < params->nr_more; i++) {
+		more = dafs_addr_storage(&params->more[i]);
+		if (dafs_addr_equal(&addr, &more))
+			return i;
+	}
+	return -1;
+}
+
+/* Likewise; mount(8) may give them twice, once as they are shown. */
 static bool dafs_addrs_same(const struct dafs_fs_context *ctx,
 			    const struct dafs_client_params *params)
 {
-	struct sockaddr_storage addr, more;
+	unsigned long given = 0;
 	unsigned int i;
+	int nr;
 
 	for (i = 0; i < ctx->nr_addrs; i++) {
-		memset(&addr, 0, sizeof(addr));
-		if (i >= params->nr_more ||
-		    inet_pton_with_scope(params->net, AF_UNSPEC, ctx->addrs[i], NULL, &addr))
+		nr = dafs_addr_nr(params, ctx->addrs[i]);
+		if (nr < 0)
 			return false;
-		more = dafs_addr_storage(&params->more[i]);
-		if (!dafs_addr_equal(&addr, &more))
-			return false;
+		given |= BIT(nr);
 	}
-	return !i || i == params->nr_more;
+	return !i || given == BIT(params->nr_more) - 1;
 }
 
 /* What /proc/mounts shows is as good as what fstab says, if the limit made one of the other. */
@@ -654,7 +673,7 @@ static void dafs_options_adopt(struct dafs_options *opts, const struct dafs_opti
  * @sbi: the mount
  *
  * Only what the client decides alone can change: what it believes without
- * asking, and how long it waits.  The rest is agreed with the server when the
+ * asking, how long it waits, and by how many paths.  The rest is agreed with the server when the
  * session begins.
  *
  * Context: may sleep.

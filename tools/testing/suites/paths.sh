@@ -74,7 +74,10 @@ tap_run "a remount by what it tells" mount -o remount,rw $A
 tap_fails "but not to others" mount -o "remount,addr=$ADDR6" $A
 tap_fails "nor to fewer connections than addresses" mount -o remount,nconnect=1 $A
 umount $A
-tap_run "a family each, and two connections more" mount_dafs data $A "addr=$ADDR6,nconnect=4"
+tap_run "a family each, and two connections more" mount_dafs data $A "addr=[$ADDR6],nconnect=4"
+tap_run "which a remount may repeat" mount -o "remount,addr=[$ADDR6]" $A
+tap_run "alone, too" mount --options-mode ignore -o "remount,addr=$ADDR6,nconnect=4" $A
+tap_fails "but not with another one" mount -o "remount,addr=$SECOND" $A
 tap_run "in turn" eventually has_paths "$ADDR4 $ADDR4 [$ADDR6] [$ADDR6] "
 umount $A
 tap_run "an address where nobody is" mount_dafs data $A "addr=$NOBODY"
