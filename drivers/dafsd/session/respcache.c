@@ -7,9 +7,13 @@
  * uses a stream again has had the response before.  Remembered are requests that change
  * something, and those that ask for it (E-58).
  *
- *	NONE, DONE ------> EXECUTING	dafsd_response_begin(): a worker is about to execute it
+ *	DONE ------------> NONE		dafsd_response_begin(): the client uses the stream again
+ *	NONE ------------> EXECUTING	likewise: a worker is about to execute it
  *	EXECUTING -------> DONE		its results are encoded, whether or not they can be sent
  *	EXECUTING -------> NONE		it was refused: its channel is closed, or it has to wait
+ *
+ * Called by request/cached.c for each request, and by proc/respcache.c for those that ask.  Of a
+ * session of this run:
  *
  *  1. A request is EXECUTING before its worker looks whether the channel is open.  A query is
  *     answered when the channel is not.  So what is not EXECUTING then never will be.
@@ -469,7 +473,7 @@ static dafs_status_t dafsd_response_find(const struct dafsd_respcache *cache,
  * dafsd_respcache_query() - what became of a request of a session that was lost?
  * @asker: another session of the same client
  * @args: which request; procedure 0 is any
- * @cache: set if the request was executed, with a reference of the caller's
+ * @cache: set if the request was executed, with a reference of the caller's; otherwise undefined
  * @response: likewise; valid as long as the caller has that
  *
  * Context: may sleep.

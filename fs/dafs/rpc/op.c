@@ -5,8 +5,8 @@
  *
  * An operation whose connection was lost is sent again on the next one; if it changes something,
  * the server is asked before whether it was executed (5.2).  One that does not know, because it
- * has restarted or has no response cache, executes it perhaps twice, as NFS over a new connection.
- * What must not happen twice is not sent again then (no_replay).
+ * has restarted or has no response cache, may execute it twice; what must not happen twice is not
+ * sent again then (no_replay).
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -66,7 +66,7 @@ static int dafs_op_start(struct dafs_op *op, struct dafs_call *call)
 		err = op->prepare(op, call);
 	if (err)
 		goto unmap;
-	/* the latter does not wait for a slot */
+	/* dafs_call_start_chain() does not wait for a slot */
 	err = op->brief ? dafs_call_start_chain(op->conn->rq, call) :
 			  dafs_call_start(op->conn->rq, call);
 	if (!err)
@@ -219,7 +219,7 @@ static int dafs_op_wait_call(const struct dafs_op *op)
  *	in the background, and none of its caller's any more
  *
  * Context: may sleep; a fatal signal ends it, or any if op->interruptible is set.
- * Return: as dafs_call_wait().
+ * Return: as dafs_call_wait(), or -ETIMEDOUT if op->brief is set.
  */
 int dafs_op_wait(struct dafs_client *clnt, struct dafs_op *op)
 {
@@ -282,7 +282,7 @@ static int dafs_op_try(struct dafs_client *clnt, struct dafs_op *op)
 	return dafs_op_send(clnt, op);
 }
 
-/* The server has told what became of the attempt: then it tells of all. */
+/* The server has told what became of the last attempt; there may be an earlier one, unsettled. */
 static void dafs_op_settled(struct dafs_client *clnt, struct dafs_op *op)
 {
 	op->lost = op->unsettled;
@@ -309,7 +309,7 @@ static int dafs_op_fetch(struct dafs_client *clnt, struct dafs_op *op, struct da
 	/* the response does not fit into one of this session */
 	if (ask->status == DAFSERR_TOOSMALL)
 		return dafs_op_unsettled(clnt, op);
-	/* these are never responses to anything else that was executed */
+	/* this is about FETCH_RESPONSE itself: no request that was executed has these */
 	if (dafs_status_action(ask->status) == DAFS_ACT_SESSION ||
 	    ask->status == DAFSERR_DELAY || ask->status == DAFSERR_NOXID_MATCH)
 		return DAFS_OP_ASK_LATER;
@@ -363,7 +363,7 @@ static int dafs_op_ask_status(struct dafs_client *clnt, struct dafs_op *op, stru
 /**
  * dafs_op_ask() - was the attempt executed that was lost? (5.2.5)
  * @clnt: the client
- * @op: the operation; of which proc, xid, leave, nowait and no_replay count
+ * @op: the operation; of which xid, leave, nowait and no_replay count; unsettled and lost are set
  *
  * Context: may sleep; a fatal signal ends it.
  * Return: 0 if so, and its response is that of @op; DAFS_OP_SEND; DAFS_OP_ASK_LATER; -EREMOTEIO if
@@ -407,8 +407,8 @@ static int dafs_op_attempt(struct dafs_client *clnt, struct dafs_op *op)
  * dafs_op_sleep() - leave a server alone for a while
  * @ms: how long it was the last time, 0 at first; how long it is now
  *
- * A task that exits could not be killed out of trying again, and is told that it was:
- * what it wanted is left to the background, as where a task is killed, or is lost.
+ * A task that exits takes no signal, so it is told at once that it was killed; the background
+ * undoes what can be undone.
  *
  * Context: sleeps, longer each time; a fatal signal ends it.
  * Return: 0 or -ERESTARTSYS.
@@ -547,8 +547,8 @@ int dafs_op_decode(struct dafs_op *op)
  * Return: 0; the errno of the status the server answered, which is in
  * op->status; -EIO for a response that cannot be decoded or a dead session;
  * -ETIMEDOUT on a soft session; -ENOTCONN for an offhand operation without a
- * connection; -EREMOTEIO if the connection was lost while an
- * operation to be sent once was under way; what op->prepare returned; -ENOMEM;
+ * connection; -EREMOTEIO if the connection was lost, op->no_replay is set, and the server cannot
+ * tell whether it was executed; what op->prepare returned; -ENOMEM;
  * -EMSGSIZE; -ERESTARTSYS.
  */
 int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op)
@@ -569,7 +569,7 @@ int dafs_op_run(struct dafs_client *clnt, struct dafs_op *op)
  * @op: filled in; to be ended by dafs_op_end() in any case
  *
  * For those who recover a session: it does not wait for the session, and not
- * for long if the server asks for patience.
+ * for long if the server asks for patience; and it does not ask about an attempt that was lost.
  *
  * Context: may sleep.
  * Return: as dafs_op_run(), and -ENOTCONN if the connection is lost.

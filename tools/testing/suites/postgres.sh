@@ -70,8 +70,12 @@ tap_run "all transactions succeed" wait $bench
 tap_is "$(balanced)" t "the books are balanced after its restart"
 before=$(reconnects)
 tap_run "connections are lost" lose_connections 40
-tap_run "all transactions succeed, meanwhile" pgbench -n -c 4 -T "${1:-5}"
+history=$(psql -Atc "SELECT count(*) FROM pgbench_history")
+tap_run "all transactions succeed, meanwhile" sh -c "pgbench -n -c 4 -T ${1:-5} >/tmp/pgbench"
 keep_connections
+told=$(sed -n 's/number of transactions actually processed: \([0-9]*\).*/\1/p' /tmp/pgbench)
+tap_is "$(psql -Atc "SELECT count(*) FROM pgbench_history")" "$((history + told))" \
+	"the $told that it has told of are there, once"
 tap_is "$(balanced)" t "the books are balanced after that"
 tap_line "# $(($(reconnects) - before)) connections were lost"
 tap_run "many connections were lost" [ $(($(reconnects) - before)) -ge 10 ]
