@@ -75,6 +75,8 @@ static void dafsd_append_cut(struct file *filp, loff_t start, loff_t end)
 		err = notify_change(file_mnt_idmap(filp), file_dentry(filp), &ia, NULL);
 	inode_unlock(inode);
 	file_end_write(filp);
+	/* after a crash it would be there again, though it was answered that it is not */
+	err = err ?: vfs_fsync(filp, 0);
 	if (err)
 		pr_warn_ratelimited("dafsd: part of a failed append stays in a file: %d\n", err);
 }
@@ -148,6 +150,14 @@ static void dafsd_append_join(struct dafsd_appends *all, struct dafsd_appended *
 	own->from = all->from;
 }
 
+/* A disk may fail with ETIMEDOUT: nobody shall repeat what may be there. */
+static dafs_status_t dafsd_append_status(const struct dafsd_appended *own, int err)
+{
+	dafs_status_t status = dafs_errno_to_status(err);
+
+	return status == DAFSERR_DELAY && own->end > own->begin ? DAFSERR_IO : status;
+}
+
 static dafs_status_t dafsd_append_data(struct dafsd_rqst *rq, const struct dafsd_use *use,
 				       struct iov_iter *iter, struct dafs_verifier *verifier,
 				       struct dafsd_appended *own)
@@ -182,7 +192,10 @@ static dafs_status_t dafsd_append_data(struct dafsd_rqst *rq, const struct dafsd
 		dafsd_append_join(&file->appends, own);
 	else if (own->begin < own->end)
 		dafsd_append_cut(filp, own->begin, own->end);
-	status = dafs_errno_to_status(err);
+	status = dafsd_append_status(own, err);
+	/* before others may append there: see rule 3 of state/intent.c */
+	if (status)
+		dafsd_intent_appended(rq, status, own->begin);
 unlock:
 	up_write(&file->append);
 	return status;
@@ -218,17 +231,21 @@ static int dafsd_append_result(struct dafsd_appends *all, const struct dafsd_app
 	return err;
 }
 
-static dafs_status_t dafsd_append_sync(const struct dafsd_use *use,
+static dafs_status_t dafsd_append_sync(struct dafsd_rqst *rq, const struct dafsd_use *use,
 				       const struct dafsd_appended *own, u32 stable_how)
 {
+	dafs_status_t status;
 	int err;
 
 	err = dafsd_sync(use->filp, own->from, own->end - 1, stable_how == DAFS_DATA_SYNC,
 			 own->since);
 	down_write(&use->file->append);
 	err = dafsd_append_result(&use->file->appends, own, use->filp, err);
+	status = dafsd_append_status(own, err);
+	if (status)
+		dafsd_intent_appended(rq, status, own->begin);
 	up_write(&use->file->append);
-	return dafs_errno_to_status(err);
+	return status;
 }
 
 /**
@@ -257,11 +274,9 @@ dafs_status_t dafsd_append(struct dafsd_rqst *rq, const struct dafsd_use *use,
 	}
 	status = dafsd_append_data(rq, use, iter, &res->verifier, &own);
 	if (!status)
-		status = dafsd_append_sync(use, &own, stable_how);
-	/* a disk may fail with ETIMEDOUT: nobody shall repeat what may be there */
-	if (own.end && status == DAFSERR_DELAY)
-		status = DAFSERR_IO;
-	dafsd_intent_appended(rq, status, own.begin);
+		status = dafsd_append_sync(rq, use, &own, stable_how);
+	if (!status)
+		dafsd_intent_appended(rq, DAFS_STATUS_OK, own.begin);
 	res->offset = own.begin;
 	return status;
 }

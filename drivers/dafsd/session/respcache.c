@@ -206,13 +206,13 @@ static bool dafsd_respcaches_many(const struct dafsd_client *client)
 	       client->peer->respcaches > dafsd_peer_share(most);
 }
 
-/* The one that the client has had for the longest time, if there are too many */
-static struct dafsd_respcache *dafsd_respcache_excess(struct dafsd_client *client)
+/* The one that the client has had for the longest time, if it, or @many, has too many */
+static struct dafsd_respcache *dafsd_respcache_excess(struct dafsd_client *client, bool many)
 {
 	struct dafsd_respcache *oldest;
 
 	lockdep_assert_held(&client->server->sessions_lock);
-	if (client->nr_respcaches <= DAFSD_RESPCACHES && !dafsd_respcaches_many(client))
+	if (client->nr_respcaches <= DAFSD_RESPCACHES && !many)
 		return NULL;
 	oldest = list_first_entry(&client->respcaches, struct dafsd_respcache, client_link);
 	dafsd_respcache_forget(oldest);
@@ -248,7 +248,7 @@ static struct dafsd_respcache *dafsd_respcache_bequeath(struct dafsd_session *se
 	if (cache->dropped)
 		return cache;
 	dafsd_respcache_give(client, cache);
-	return dafsd_respcache_excess(client);
+	return dafsd_respcache_excess(client, dafsd_respcaches_many(client));
 }
 
 /**
@@ -324,7 +324,7 @@ void dafsd_respcaches_inherit(struct dafsd_client *heir, struct dafsd_client *cl
 		client->server->nr_respcaches--;
 		dafsd_respcache_give(heir, cache);
 	}
-	while ((cache = dafsd_respcache_excess(heir)))
+	while ((cache = dafsd_respcache_excess(heir, false)))
 		list_add(&cache->client_link, &excess);
 	spin_unlock(&client->server->sessions_lock);
 	list_for_each_entry_safe(cache, next, &excess, client_link)
@@ -371,9 +371,11 @@ static dafs_status_t dafsd_respcache_check(const struct dafsd_session *asker,
 	/* of a session without a cache nothing is known, but its requests end first */
 	if (!cache && dafsd_session_is_there(asker->client, session_id))
 		return DAFSERR_BAD_SESSION;
+	/* those of a former run are there before all is */
+	if ((!cache || !cache->client) && dafsd_respcaches_unread(asker->client->server))
+		return DAFSERR_DELAY;
 	if (!cache)
-		return dafsd_respcaches_unread(asker->client->server) ? DAFSERR_DELAY :
-								DAFSERR_UNKNOWN_SESSION;
+		return DAFSERR_UNKNOWN_SESSION;
 	if (!dafsd_respcache_is_of(cache, asker->client))
 		return DAFSERR_NOT_AUTHORIZED;
 	return cache->op && dafs_chan_is_open(cache->op->chan) ? DAFSERR_BAD_SESSION :

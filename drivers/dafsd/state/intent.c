@@ -471,7 +471,7 @@ dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
  * @status: OK, or why not
  * @offset: where it is
  *
- * Context: may sleep for the store.
+ * Context: may sleep for the store; without OK holds dafsd_file.append exclusively.
  */
 void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offset)
 {

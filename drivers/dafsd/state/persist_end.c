@@ -494,16 +494,21 @@ static int dafsd_persist_any_dentry(void *context, struct dentry *dentry)
 	return true;
 }
 
-/*
- * Was a file certainly removed, while this server did not see it?  @err: of dafsd_persist_lookup()
+/**
+ * dafsd_persist_is_removed() - was a file certainly removed, while this server did not see it?
+ * @sb: its file system
+ * @err: of dafsd_persist_lookup()
  *
  * ESTALE does not tell that by itself: XFS has it for an inode that it cannot read because it is
  * damaged, and other file systems may have it for a while.  ext4 and those before it have it for
  * an inode that is free or has another generation, and errors of their own for what is wrong; but
  * what a file system with errors takes for free may be one of them.  One that is read-only may be
  * so because of errors; nothing is lost by waiting.
+ *
+ * Context: any.
+ * Return: true if so.
  */
-static bool dafsd_persist_is_removed(struct super_block *sb, int err)
+bool dafsd_persist_is_removed(struct super_block *sb, int err)
 {
 	if (err != -ESTALE)
 		return false;

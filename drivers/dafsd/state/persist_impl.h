@@ -179,6 +179,7 @@ bool dafsd_persist_serve_next(const struct dafsd_export *exp, struct dafsd_persi
 			      bool due);
 int dafsd_persist_forget_left(struct dafsd_persist *persist);
 void dafsd_persist_let_go(struct dafsd_persist *own);
+bool dafsd_persist_is_removed(struct super_block *sb, int err);
 struct dentry *dafsd_persist_lookup(const struct dafsd_export *exp,
 				    const struct dafsd_persist_file *file);
 struct dafsd_persist *dafsd_persist_of_locker(const struct dafsd_locker *locker,

@@ -4,21 +4,13 @@
  * It is found in the file system, before any client uses that: see intent.c for why nothing but the
  * request itself can have made what is found.
  *
- * An append is in the file if its bytes are.  Appends of several clients may be under way in one
- * file, each behind the other, so one is not there if one before it is not.  Hence all of them are
- * looked at before any is removed.
- *
  * Several exports may have one file system, which is looked at when the first of them is enabled.
  * A response with a handle is made up by the export that the request was about.
  */
-#include <linux/crc32c.h>
-#include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/mm.h>
 #include <linux/mount.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
-#include <linux/unaligned.h>
 #include "../export/export.h"
 #include "../export/handle.h"
 #include "../session/client.h"
@@ -27,47 +19,42 @@
 #include "../store/store.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
-#include "intent_impl.h"
+#include "settle_impl.h"
 
 /* Bytes of the largest response that is made up, with its header */
 #define DAFSD_SETTLED_MOST	512
 
 /**
- * struct dafsd_settling - an export whose requests are being settled
- * @exp: the export
- * @cache: of the request that is looked at now
- * @response: that request
- * @witness: its witness
- * @err: it cannot be found out: a negative errno of the file system
- * @later: nor can it be told that it cannot: -ENOMEM, or -ENOSPC if the store is full
- * @cut: a part of an append was removed
+ * dafsd_settle_fail() - what became of a request cannot be found out
+ * @s: the request
+ * @err: why not; some of them do not last
+ *
+ * Context: any.
  */
-struct dafsd_settling {
-	struct dafsd_export *exp;
-	struct dafsd_respcache *cache;
-	struct dafsd_response *response;
-	const struct dafsd_witness *witness;
-	int err;
-	int later;
-	bool cut;
-};
-
-static void dafsd_settle_fail(struct dafsd_settling *s, int err)
+void dafsd_settle_fail(struct dafsd_settling *s, int err)
 {
-	if (err == -ENOMEM)
+	switch (err) {
+	case -ENOMEM:
+	case -EINTR:
+	case -ERESTARTSYS:
+	case -EAGAIN:
+	case -ENFILE:
 		s->later = err;
-	else
+		break;
+	default:
 		s->err = err;
+	}
 }
 
-static bool dafsd_settle_failed(const struct dafsd_settling *s)
-{
-	return s->err || s->later;
-}
-
-/* Return: an object with a reference; NULL if it does not exist, or dafsd_settle_failed(). */
-static struct dentry *dafsd_settle_find(struct dafsd_settling *s,
-					const struct dafsd_persist_file *at)
+/**
+ * dafsd_settle_find() - an object that a witness speaks of
+ * @s: the request
+ * @at: the object
+ *
+ * Context: may sleep for the file system.
+ * Return: the object, with a reference; NULL if it does not exist, or dafsd_settle_failed().
+ */
+struct dentry *dafsd_settle_find(struct dafsd_settling *s, const struct dafsd_persist_file *at)
 {
 	struct dentry *dentry = dafsd_persist_lookup(s->exp, at);
 
@@ -204,7 +191,15 @@ static void dafsd_settle_hand_on(struct dafsd_settling *s, struct dentry *there)
 	dafsd_settle_record(s, DAFSD_RESPONSE_EXECUTED);
 }
 
-static void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, struct dentry *there)
+/**
+ * dafsd_settle_done() - a request was executed: its results are made up, and recorded
+ * @s: the request
+ * @dir: of a change of names: the directory, or NULL if it does not exist any more
+ * @there: likewise: what the first name stands for, or NULL
+ *
+ * Context: may sleep for the file system, and for memory.
+ */
+void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, struct dentry *there)
 {
 	u8 *data = kzalloc(DAFSD_SETTLED_MOST, GFP_KERNEL | __GFP_NOFAIL);
 	struct dafs_buf buf = {
@@ -227,10 +222,22 @@ static void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, stru
 	kfree(data);
 }
 
-static void dafsd_settle_not_done(const struct dafsd_settling *s)
+/**
+ * dafsd_settle_not_done() - a request was not executed: its record is removed
+ * @s: the request
+ *
+ * Context: may sleep for memory.
+ */
+void dafsd_settle_not_done(const struct dafsd_settling *s)
 {
 	dafsd_response_undone(s->response);
 	dafsd_response_unrecord(s->cache, s->response);
+}
+
+/* Is it certain that the directory does not exist any more? */
+static bool dafsd_settle_gone(const struct dafsd_settling *s)
+{
+	return dafsd_persist_is_removed(s->exp->path.mnt->mnt_sb, -ESTALE);
 }
 
 static void dafsd_settle_names(struct dafsd_settling *s)
@@ -240,8 +247,12 @@ static void dafsd_settle_names(struct dafsd_settling *s)
 	struct dentry *there = dafsd_settle_name(s, dir, w->names, le16_to_cpu(w->name_len));
 	bool executed = s->response->mark == DAFSD_RESPONSE_EXECUTED;
 
-	if (!dafsd_settle_failed(s) && !executed)
+	if (!dafsd_settle_failed(s) && !executed) {
 		executed = dafsd_settle_changed(s, there);
+		/* a name was removed before its directory was */
+		if (executed && !dir && !dafsd_settle_gone(s))
+			dafsd_settle_fail(s, -ESTALE);
+	}
 	if (!dafsd_settle_failed(s) && !executed)
 		dafsd_settle_not_done(s);
 	else if (!dafsd_settle_failed(s) && dafsd_settle_is_of_other(s))
@@ -253,63 +264,15 @@ static void dafsd_settle_names(struct dafsd_settling *s)
 }
 
 /**
- * struct dafsd_settle_found - what is in a file where something was to be appended
- * @whole: all of it
- * @strange: something else, that is not zeros
+ * dafsd_settle_witness() - the witness of a request that is to be settled
+ * @exp: an export
+ * @response: the request
+ *
+ * Context: any.
+ * Return: the witness, or NULL if it is not in that file system, or is settled.
  */
-struct dafsd_settle_found {
-	bool whole;
-	bool strange;
-};
-
-/* A page of the file: @n bytes of it are there, of @len that were to be appended */
-static void dafsd_settle_page(const u8 *page, size_t n, size_t len, const u8 *sum,
-			      struct dafsd_settle_found *found)
-{
-	if (n == len && crc32c(0, page, n) == get_unaligned_le32(sum))
-		return;
-	found->whole = false;
-	/* pages are written in any order, and the size before or after them */
-	found->strange |= n && memchr_inv(page, 0, n);
-}
-
-/* Return: 0 or a negative errno. */
-static int dafsd_settle_compare(struct file *file, const struct dafsd_witness *w,
-				struct dafsd_settle_found *found)
-{
-	u32 left = le32_to_cpu(w->length);
-	loff_t pos = le64_to_cpu(w->offset);
-	u8 *page = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	const u8 *sum = w->names;
-	ssize_t n = 0;
-	size_t len;
-
-	if (!page)
-		return -ENOMEM;
-	*found = (struct dafsd_settle_found){ .whole = true };
-	for (; left; left -= len) {
-		len = min_t(u32, left, PAGE_SIZE - offset_in_page(pos));
-		n = kernel_read(file, page, len, &pos);
-		if (n < 0)
-			break;
-		dafsd_settle_page(page, n, len, sum, found);
-		if (n < (ssize_t)len)
-			break;
-		sum += sizeof(__le32);
-	}
-	kfree(page);
-	return n < 0 ? n : 0;
-}
-
-static bool dafsd_settle_is_append(const struct dafsd_response *response)
-{
-	return response->proc == DAFS_PROC_APPEND_INLINE ||
-	       response->proc == DAFS_PROC_APPEND_DIRECT;
-}
-
-/* Return: the witness of a request of this file system that is to be settled, or NULL. */
-static const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_export *exp,
-							const struct dafsd_response *response)
+const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_export *exp,
+						 const struct dafsd_response *response)
 {
 	const struct dafsd_witness *w = response->witness;
 	const uuid_t *fs = &exp->path.mnt->mnt_sb->s_uuid;
@@ -320,136 +283,6 @@ static const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_expor
 						 le16_to_cpu(w->to_len)))
 		return NULL;
 	return uuid_equal(&w->dir.fs, fs) ? w : NULL;
-}
-
-/* The file of an append.  Return: NULL if it does not exist any more, or dafsd_settle_failed() */
-static struct file *dafsd_settle_open(struct dafsd_settling *s)
-{
-	struct path path = { .mnt = s->exp->path.mnt };
-	struct file *file;
-
-	path.dentry = dafsd_settle_find(s, &s->witness->dir);
-	if (!path.dentry)
-		return NULL;
-	file = dentry_open(&path, O_RDONLY | O_LARGEFILE, current_cred());
-	dput(path.dentry);
-	if (!IS_ERR(file))
-		return file;
-	dafsd_settle_fail(s, PTR_ERR(file));
-	return NULL;
-}
-
-/* What is there of an append?  Return: its file, for fput(), or NULL without, or if it failed. */
-static struct file *dafsd_settle_look_in(struct dafsd_settling *s, struct dafsd_settle_found *found)
-{
-	struct file *file = dafsd_settle_open(s);
-	int err;
-
-	*found = (struct dafsd_settle_found){};
-	if (!file)
-		return NULL;
-	err = dafsd_settle_compare(file, s->witness, found);
-	if (!err)
-		return file;
-	dafsd_settle_fail(s, err);
-	fput(file);
-	return NULL;
-}
-
-/* Is it in doubt whether an append was executed? */
-static bool dafsd_settle_doubts(const struct dafsd_response *response)
-{
-	return dafsd_settle_is_append(response) && response->mark != DAFSD_RESPONSE_EXECUTED;
-}
-
-static void dafsd_settle_look(struct dafsd_settling *s)
-{
-	struct dafsd_settle_found found;
-	struct file *file;
-
-	if (!dafsd_settle_doubts(s->response))
-		return;
-	file = dafsd_settle_look_in(s, &found);
-	if (file)
-		fput(file);
-	s->response->missing = !found.whole;
-}
-
-/* Another append to the same file that is missing: is it before this one? */
-static void dafsd_settle_judge_by(struct dafsd_respcache *cache, struct dafsd_response *other,
-				  void *arg)
-{
-	struct dafsd_settling *s = arg;
-	const struct dafsd_witness *w = dafsd_settle_witness(s->exp, other);
-
-	if (w && other->missing && dafsd_settle_is_append(other) &&
-	    !memcmp(&w->dir, &s->witness->dir, sizeof(w->dir)) &&
-	    le64_to_cpu(w->offset) <= le64_to_cpu(s->witness->offset))
-		s->response->missing = true;
-}
-
-static void dafsd_settle_judge(struct dafsd_settling *s)
-{
-	if (dafsd_settle_doubts(s->response) && !s->response->missing)
-		dafsd_responses_revived(&dafsd_server, dafsd_settle_judge_by, s);
-}
-
-static bool dafsd_settle_truncate(struct dafsd_settling *s, struct file *file)
-{
-	int err = vfs_truncate(&file->f_path, le64_to_cpu(s->witness->offset)) ?:
-		  vfs_fsync(file, 0);
-
-	if (err)
-		dafsd_settle_fail(s, err);
-	return !err;
-}
-
-/*
- * What is there of an append that was not executed is removed, if it is all there is behind.  What
- * others may have written is left alone.
- */
-static void dafsd_settle_cut(struct dafsd_settling *s)
-{
-	loff_t begin = le64_to_cpu(s->witness->offset), size;
-	struct dafsd_settle_found found;
-	struct file *file;
-
-	if (!dafsd_settle_doubts(s->response) || !s->response->missing)
-		return;
-	file = dafsd_settle_look_in(s, &found);
-	if (!file)
-		return;
-	size = i_size_read(file_inode(file));
-	if (size > begin && size - begin <= le32_to_cpu(s->witness->length) && !found.strange)
-		s->cut = dafsd_settle_truncate(s, file);
-	fput(file);
-}
-
-/* Something is left behind an append that was not executed: perhaps a part of it. */
-static void dafsd_settle_check_end(struct dafsd_settling *s)
-{
-	struct file *file = dafsd_settle_open(s);
-
-	if (!file)
-		return;
-	if (i_size_read(file_inode(file)) > le64_to_cpu(s->witness->offset))
-		pr_warn_ratelimited("dafsd: inode %lu of %s may end with a part of an append that was not finished before a crash\n",
-				    file_inode(file)->i_ino, s->exp->path.mnt->mnt_sb->s_id);
-	fput(file);
-}
-
-static void dafsd_settle_append(struct dafsd_settling *s)
-{
-	bool missing = dafsd_settle_doubts(s->response) && s->response->missing;
-
-	if (missing)
-		dafsd_settle_check_end(s);
-	if (dafsd_settle_failed(s))
-		return;
-	if (missing)
-		dafsd_settle_not_done(s);
-	else
-		dafsd_settle_done(s, NULL, NULL);
 }
 
 static void dafsd_settle_act(struct dafsd_settling *s)
@@ -463,10 +296,21 @@ static void dafsd_settle_act(struct dafsd_settling *s)
 /* The client is told that it is not known, and others go on. */
 static void dafsd_settle_give_up(struct dafsd_settling *s)
 {
+	struct dafsd_response *response = s->response;
+	void *witness = response->witness;
+	u32 len = response->witness_len;
+
 	pr_warn_ratelimited("dafsd: what became of a %s in %s before a crash is not known: error %d\n",
-			    dafs_proc_name(s->response->proc), s->exp->name, s->err);
-	dafsd_response_set_witness(s->response, NULL, 0);
+			    dafs_proc_name(response->proc), s->exp->name, s->err);
+	response->witness = NULL;
+	response->witness_len = 0;
 	dafsd_settle_record(s, DAFSD_RESPONSE_INTENT);
+	if (!s->later) {
+		kfree(witness);
+		return;
+	}
+	response->witness = witness;
+	response->witness_len = len;
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/file.h>
 #include <linux/pagemap.h>
 #include <linux/stat.h>
+#include <linux/dafs/status.h>
 #include "../session/client.h"
 #include "../export/export.h"
 #include "fh.h"
@@ -158,14 +159,18 @@ static int dafsd_fsync_metadata(const struct path *path)
  * the client does not keep the information to repeat them (4.5).
  *
  * Context: may sleep; holds no lock of the object or its directory.
- * Return: 0 or a negative errno of the file system.
+ * Return: 0 or a negative errno of the file system; none that is answered DELAY, or the client
+ * would repeat what may be there.
  */
 int dafsd_commit_metadata(const struct dafsd_export *exp, struct dentry *dentry)
 {
 	const struct export_operations *ops = dentry->d_sb->s_export_op;
 	const struct path path = { .mnt = exp->path.mnt, .dentry = dentry };
+	int err;
 
 	if (ops->commit_metadata)
-		return ops->commit_metadata(d_inode(dentry));
-	return dafsd_fsync_metadata(&path);
+		err = ops->commit_metadata(d_inode(dentry));
+	else
+		err = dafsd_fsync_metadata(&path);
+	return dafs_errno_to_status(err) == DAFSERR_DELAY ? -EIO : err;
 }

@@ -93,9 +93,9 @@ def executed(state, client):
     for (kind, key), value in records(state).items():
         if kind != RESPONSES:
             continue
-        _, mark, _, _, seq, id_len, procedure, _, _, _, _ = RESPONSE.unpack_from(value)
+        _, mark, _, _, seq, id_len, procedure, status, _, _, _ = RESPONSE.unpack_from(value)
         name = value[RESPONSE.size:RESPONSE.size + id_len]
-        if mark != INTENT and name.endswith(client.encode()):
+        if mark != INTENT and not status and name.endswith(client.encode()):
             found.add(Request(key[:-2].hex(), int.from_bytes(key[-2:], "little"), seq,
                               procedure))
     return found

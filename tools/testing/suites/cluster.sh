@@ -70,7 +70,8 @@ modprobe dafsd
 ends $STOPPED "a module without exports" monitor
 ends $GENERIC "is not taken for it" start
 tap_run "the agent says why" grep -q "another state directory" /tmp/said
-modprobe -r dafsd
+ends 0 "it need not be stopped" stop
+tap_run "and goes on" modprobe -r dafsd
 modprobe dafsd exports=$D,$STATE state_dir=$STATE/dafs
 ends $GENERIC "nor is one with other exports" start
 modprobe -r dafsd
