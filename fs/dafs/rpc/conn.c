@@ -205,16 +205,18 @@ static struct dafs_call *dafs_conn_call_briefly(struct dafs_conn *conn, u32 proc
  * @args: of @proc
  *
  * Context: may sleep, not for long.
- * Return: false if the server does not answer.
+ * Return: 0; -EAGAIN if the server is to be told later; -ENOTCONN if it does not answer.
  */
-bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
+int dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args)
 {
 	struct dafs_call *call = dafs_conn_call_briefly(conn, proc, args);
+	dafs_status_t status;
 
 	if (!call)
-		return false;
+		return -ENOTCONN;
+	status = call->status;
 	dafs_call_put(call);
-	return true;
+	return status == DAFSERR_BAD_SESSION || status == DAFSERR_DELAY ? -EAGAIN : 0;
 }
 
 /**
@@ -325,17 +327,6 @@ static bool dafs_conn_opts_ok(const struct dafs_conn *conn, const struct dafs_co
 	       !o->use_checksums == !conn->ses->clnt->params.cksum;
 }
 
-/* Once, until a session is as it was asked for; it may be there for some paths only. */
-static void dafs_conn_check_stable(struct dafs_conn *conn, bool stable)
-{
-	bool said = READ_ONCE(conn->ses->unstable);
-
-	WRITE_ONCE(conn->ses->unstable, !stable);
-	if (!stable && !said)
-		pr_notice("dafs: server %pISpc has no stable response cache: after a crash it may execute requests twice\n",
-			  &conn->path->at);
-}
-
 /* Sends CLIENT_CONNECT_AUTH and applies the response. */
 static int dafs_conn_login(struct dafs_conn *conn)
 {
@@ -372,13 +363,9 @@ static int dafs_conn_login(struct dafs_conn *conn)
 		return err;
 	if (!dafs_conn_opts_ok(conn, &res.connect.opts))
 		return -EPROTO;
-	if (args.connect.opts.use_response_cache)
-		dafs_conn_check_stable(conn, res.connect.opts.use_response_cache);
 	conn->session_id = res.connect.session_id;
-	if (conn->former) {
+	if (conn->former)
 		conn->former->session_id = conn->session_id;
-		conn->former->begun = true;
-	}
 	conn->client_id = res.connect.client_id;
 	conn->opts = res.connect.opts;
 	conn->trusted = res.trusted;

@@ -9,8 +9,7 @@
  * The server is told to forget the session when all requests that were outstanding on it are
  * settled: none of them could be asked for any more, and would be executed twice.  Each has a
  * reference from before it gives up its reference to the connection, and the connection has one
- * until then.  One that was not asked for is told of when its path is connected again, as the
- * server has ended it then.
+ * until then.  One that was not asked for is told of when its path is connected again, if ever.
  */
 #include <linux/slab.h>
 #include "former.h"
@@ -75,9 +74,10 @@ static struct dafs_former *dafs_former_pop(struct dafs_path *path)
 
 /**
  * dafs_formers_discard() - let the server forget sessions that are not asked about any more
- * @path: whose sessions they were; the server has ended them
+ * @path: whose sessions they were
  *
- * If a message is lost the server forgets by itself, later.
+ * One that the server has not ended yet is told of the next time.  What is never told of it forgets
+ * by itself, later.
  *
  * Context: may sleep, not for long.
  */
@@ -85,13 +85,16 @@ void dafs_formers_discard(struct dafs_path *path)
 {
 	struct dafs_conn *conn = dafs_conn_present(path->ses->clnt);
 	struct dafs_former *former;
-	bool told = conn;
+	int err = conn ? 0 : -ENOTCONN;
 
-	while (told && (former = dafs_former_pop(path))) {
+	while (!err && (former = dafs_former_pop(path))) {
 		struct dafs_discard_responses_args args = { .session_id = former->session_id };
 
-		told = dafs_conn_tell(conn, DAFS_PROC_DISCARD_RESPONSES, &args);
-		kfree(former);
+		err = dafs_conn_tell(conn, DAFS_PROC_DISCARD_RESPONSES, &args);
+		if (err)
+			dafs_former_release(&former->ref);
+		else
+			kfree(former);
 	}
 	if (conn)
 		dafs_conn_put(conn);

@@ -16,8 +16,8 @@ struct dafs_path;
  * @ref: one of its connection, one of each request that is to be asked for
  * @path: whose session it was
  * @session_id: from the server
- * @begun: that is known
- * @asked: the server was asked, so it has ended the session
+ * @begun: requests were sent on it
+ * @asked: the server was asked about one
  * @link: in @path, when the server is to be told to forget it
  */
 struct dafs_former {

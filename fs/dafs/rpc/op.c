@@ -173,7 +173,7 @@ static void dafs_op_left_work(struct work_struct *work)
  * The caller has no use for it any more, nor for its response, if there is a call, nor for what
  * the server may tell of a lost attempt.
  */
-static void dafs_op_leave(struct dafs_client *clnt, struct dafs_op *op)
+static void dafs_op_hand_over(struct dafs_client *clnt, struct dafs_op *op)
 {
 	struct dafs_op_left *left = kzalloc(sizeof(*left), GFP_NOFS | __GFP_NOFAIL);
 
@@ -226,7 +226,7 @@ int dafs_op_wait(struct dafs_client *clnt, struct dafs_op *op)
 	int err = dafs_op_wait_call(op);
 
 	if (err == -ERESTARTSYS && op->undo)
-		dafs_op_leave(clnt, op);
+		dafs_op_hand_over(clnt, op);
 	else if (err)
 		op->lost = true;
 	return err;
@@ -247,7 +247,7 @@ int dafs_op_result(struct dafs_client *clnt, struct dafs_op *op, int err)
 {
 	if (err && op->lost && op->undo) {
 		dafs_op_end(op);
-		dafs_op_leave(clnt, op);
+		dafs_op_hand_over(clnt, op);
 	}
 	dafs_xid_drop(&op->xid);
 	return err;

@@ -98,6 +98,8 @@ static int dafs_path_take(struct dafs_path *path, struct dafs_conn *conn)
 	if (!dafs_path_used(path) || path->leaving || !dafs_session_set_state(ses, DAFS_SES_UP))
 		return -ESHUTDOWN;
 	path->conn = conn;
+	if (conn->former)
+		conn->former->begun = true;
 	path->joining = NULL;
 	path->had = true;
 	path->owes = true;
@@ -110,6 +112,20 @@ static int dafs_path_take(struct dafs_path *path, struct dafs_conn *conn)
 	dafs_session_set_timeout(ses, conn->rq);
 	dafs_session_wake(ses);
 	return 0;
+}
+
+/* Once, until a session is as it was asked for; it may be there for some paths only. */
+static void dafs_path_check_stable(struct dafs_path *path, const struct dafs_conn *conn)
+{
+	struct dafs_session *ses = path->ses;
+	bool said = READ_ONCE(ses->unstable), stable = conn->opts.use_response_cache;
+
+	if (ses->clnt->params.respcache != DAFS_RESPCACHE_STABLE)
+		return;
+	WRITE_ONCE(ses->unstable, !stable);
+	if (!stable && !said)
+		pr_notice("dafs: server %pISpc has no stable response cache: after a crash it may execute requests twice\n",
+			  &path->at);
 }
 
 /**
@@ -134,6 +150,8 @@ int dafs_path_attach(struct dafs_path *path, struct dafs_conn *conn)
 	spin_unlock_irq(&path->ses->lock);
 	if (say)
 		pr_notice("dafs: server %pISpc: connected again\n", &path->at);
+	if (!err)
+		dafs_path_check_stable(path, conn);
 	return err;
 }
 

@@ -139,12 +139,12 @@ static bool dafs_path_is_known(const struct dafs_path *path)
 }
 
 /* Others wait for it, so a server that does not answer has little time. */
-static int dafs_path_prove(struct dafs_path *path, struct dafs_conn *conn)
+static int dafs_path_prove(struct dafs_path *path, struct dafs_conn *conn, bool any)
 {
 	int err;
 
 	dafs_requester_set_timeout(conn->rq, DAFS_PROOF_MS, DAFS_PROOF_MS);
-	err = dafs_client_prove(path->ses->clnt, conn);
+	err = dafs_client_prove(path->ses->clnt, conn, any);
 	dafs_session_set_timeout(path->ses, conn->rq);
 	return err;
 }
@@ -158,10 +158,17 @@ static bool dafs_conn_answers(struct dafs_conn *conn)
 	return dafs_chan_is_open(conn->op) && dafs_conn_notify(conn, DAFS_PROC_NULL, NULL);
 }
 
+/* Since the last connection was lost, every place has been tried. */
+static bool dafs_path_tried_all(struct dafs_path *path)
+{
+	return READ_ONCE(path->attempts) >= dafs_path_places(path);
+}
+
 /*
  * Does the connection lead to the server that is mounted, or to one that has taken over from it?
  * One with the same client-id is that server; another client-id means that it has restarted, if it
- * is at the same address, and no other one can take over.
+ * is at the same address.  Then it is given up for an alternate that has everything; or if it has
+ * nothing.
  */
 static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
 {
@@ -171,9 +178,11 @@ static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
 		return 0;
 	if (dafs_path_is_astray(path))
 		return -ESTALE;
-	/* with others that may have taken over, what has restarted there is perhaps of no use */
-	if (!dafs_path_is_known(path) || dafs_client_alternates(ses->clnt))
-		return dafs_path_prove(path, conn);
+	if (!dafs_path_is_known(path))
+		return dafs_path_prove(path, conn, false);
+	/* others may have taken over; when all were tried, it may lack what nobody has any more */
+	if (dafs_client_alternates(ses->clnt))
+		return dafs_path_prove(path, conn, dafs_path_tried_all(path));
 	return !dafs_session_is_up(ses) || dafs_conn_answers(conn) ? 0 : -ENOTCONN;
 }
 

@@ -296,7 +296,8 @@ static void dafs_recoverer_leave(struct dafs_recoverer *who)
 /**
  * dafs_client_prove() - does a server have what the client has mounted?
  * @clnt: the client
- * @conn: a new connection, to another address than that of the server before
+ * @conn: a new connection, with another client-id
+ * @any: one of the mounts is enough
  *
  * An alternate that has not taken over, or an address of some other server, is found out before
  * anything is given up for it.
@@ -304,14 +305,14 @@ static void dafs_recoverer_leave(struct dafs_recoverer *who)
  * Context: may sleep.
  * Return: 0, -ESTALE without any mount, or an error of serves().
  */
-int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn)
+int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn, bool any)
 {
 	struct dafs_recoverer *who = NULL;
 	int err = -ESTALE;
 
 	while ((who = dafs_recoverer_next(who, clnt, NULL))) {
 		err = who->serves ? who->serves(who, clnt, conn) : 0;
-		if (!err)
+		if (!err != any)
 			continue;
 		dafs_recoverer_leave(who);
 		return err;

@@ -161,7 +161,7 @@ int dafs_client_recover(struct dafs_client *clnt, struct dafs_conn *conn);
 void dafs_client_recover_rest(struct dafs_client *clnt, struct dafs_conn *conn);
 void dafs_client_special(struct dafs_chan *chan, u16 spec_cond);
 void dafs_client_watch(struct dafs_client *clnt);
-int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn);
+int dafs_client_prove(struct dafs_client *clnt, struct dafs_conn *conn, bool any);
 unsigned int dafs_client_alternates(struct dafs_client *clnt);
 bool dafs_client_alternate(struct dafs_client *clnt, unsigned int nr,
 			   struct sockaddr_storage *addr);
@@ -169,7 +169,7 @@ bool dafs_client_alternate(struct dafs_client *clnt, unsigned int nr,
 /* conn.c */
 struct dafs_conn *dafs_conn_create(struct dafs_path *path);
 void dafs_conn_drop(struct dafs_conn *conn);
-bool dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
+int dafs_conn_tell(struct dafs_conn *conn, u32 proc, void *args);
 bool dafs_conn_notify(struct dafs_conn *conn, u32 proc, void *args);
 
 /* op.c */

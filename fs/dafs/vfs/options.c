@@ -423,6 +423,9 @@ static int dafs_parse_addrs(struct fs_context *fc)
 	unsigned int i;
 	int err;
 
+	/* a remount may give each of them twice */
+	if (ctx->nr_addrs > DAFS_MORE_ADDRS)
+		return invalf(fc, "dafs: more than %u times addr", DAFS_MORE_ADDRS);
 	params->nr_more = ctx->nr_addrs;
 	for (i = 0; i < ctx->nr_addrs; i++) {
 		memset(&addr, 0, sizeof(addr));
@@ -537,35 +540,35 @@ static bool dafs_srcaddr_same(const struct dafs_fs_context *ctx,
 		dafs_addr_equal(&addr, &params->src));
 }
 
-/* Return: the number of an address among those beside that in the source, or -1. */
-static int dafs_addr_nr(const struct dafs_client_params *params, const char *text)
+/* Return: which of those beside that in the source an address is, as bits; 0 for none. */
+static unsigned long dafs_addr_bits(const struct dafs_client_params *params, const char *text)
 {
 	struct sockaddr_storage addr = {}, more;
+	unsigned long bits = 0;
 	unsigned int i;
 
 	if (dafs_parse_addr(params->net, text, strlen(text), NULL, &addr))
-		return -1;
+		return 0;
 	for (i = 0; i < params->nr_more; i++) {
 		more = dafs_addr_storage(&params->more[i]);
 		if (dafs_addr_equal(&addr, &more))
-			return i;
+			bits |= BIT(i);
 	}
-	return -1;
+	return bits;
 }
 
 /* Likewise; mount(8) may give them twice, once as they are shown. */
 static bool dafs_addrs_same(const struct dafs_fs_context *ctx,
 			    const struct dafs_client_params *params)
 {
-	unsigned long given = 0;
+	unsigned long given = 0, bits;
 	unsigned int i;
-	int nr;
 
 	for (i = 0; i < ctx->nr_addrs; i++) {
-		nr = dafs_addr_nr(params, ctx->addrs[i]);
-		if (nr < 0)
+		bits = dafs_addr_bits(params, ctx->addrs[i]);
+		if (!bits)
 			return false;
-		given |= BIT(nr);
+		given |= bits;
 	}
 	return !i || given == BIT(params->nr_more) - 1;
 }

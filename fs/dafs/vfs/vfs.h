@@ -37,7 +37,7 @@ struct dafs_fs_context {
 	char *export;
 	u16 port;
 	char *srcaddr;
-	char *addrs[DAFS_MORE_ADDRS];
+	char *addrs[2 * DAFS_MORE_ADDRS];
 	unsigned int nr_addrs;
 	struct dafs_sb_info *parent;
 	struct dafs_fh root;

@@ -50,20 +50,26 @@ static void backoff_describe(const struct backoff_case *c, char *desc)
 
 KUNIT_ARRAY_PARAM(backoff_cases, backoff_cases, backoff_describe);
 
-static void backoff_restore(void *unused)
+static void backoff_restore(void *before)
 {
-	dafs_reconnect_min_delay_ms = 500;
-	dafs_reconnect_max_delay_ms = 10000;
+	const struct backoff_case *c = before;
+
+	dafs_reconnect_min_delay_ms = c->least;
+	dafs_reconnect_max_delay_ms = c->most;
 }
 
 /* It is between half of the time and the time, and at random. */
 static void dafs_backoff_test(struct kunit *test)
 {
 	const struct backoff_case *c = test->param_value;
+	struct backoff_case *before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
 	unsigned long shortest = ULONG_MAX, longest = 0;
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, backoff_restore, NULL));
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	before->least = dafs_reconnect_min_delay_ms;
+	before->most = dafs_reconnect_max_delay_ms;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, backoff_restore, before));
 	dafs_reconnect_min_delay_ms = c->least;
 	dafs_reconnect_max_delay_ms = c->most;
 	for (i = 0; i < BACKOFF_SAMPLES; i++) {

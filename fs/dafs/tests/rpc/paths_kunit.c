@@ -715,6 +715,33 @@ static void dafs_paths_known_test(struct kunit *test)
 	paths_doubt(p, hook, 0);
 }
 
+/* What has restarted there lacks one of the mounts; nobody else has it, so the others go on. */
+static void dafs_paths_partly_test(struct kunit *test)
+{
+	const struct dafs_flavour flavour = { .ipv6 = true };
+	struct paths *p = paths_make(test, "partly");
+	struct dafs_client_params there;
+	struct paths_hook *gone, *hook;
+
+	dafs_fixture_params(&flavour, &there);
+	paths_connect(p, 1);
+	gone = paths_hook(p);
+	hook = paths_hook(p);
+	gone->serves = -ESTALE;
+	dafs_client_set_alternates(p->clnt, &gone->who, &there.dst, 1);
+	dafs_client_set_alternates(p->clnt, &hook->who, &there.dst, 1);
+	gone->task = paths_task_begin(p, 0);
+	hook->task = gone->task;
+	paths_task_end(gone->task);
+	paths_discard(p);
+	paths_break(p->clnt, 0);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, paths_mkdir(p, "other"));
+	/* in the first round the whole is asked for */
+	KUNIT_EXPECT_LE(test, 2, gone->proofs);
+	KUNIT_EXPECT_EQ(test, 1, hook->recovers);
+	KUNIT_EXPECT_EQ(test, 1, gone->recovers);
+}
+
 /* A client that has begun to move to another server, in vain, goes on with the one before. */
 static void dafs_paths_return_test(struct kunit *test)
 {
@@ -744,6 +771,7 @@ static struct kunit_case paths_cases[] = {
 	KUNIT_CASE(dafs_paths_alternate_test),
 	KUNIT_CASE(dafs_paths_stranger_test),
 	KUNIT_CASE(dafs_paths_known_test),
+	KUNIT_CASE(dafs_paths_partly_test),
 	KUNIT_CASE(dafs_paths_return_test),
 	{}
 };
