@@ -49,6 +49,8 @@ static void foreign_leave_unknown(struct kunit *test, bool away)
 	f->hangs_up = DAFS_PROC_SETATTR_INLINE;
 	ft = foreign_task(f, mnt, file, foreign_truncate);
 	KUNIT_EXPECT_TRUE(test, foreign_has_come(f));
+	/* a kernel thread that closes a file would wait for a connection that seems to be there */
+	KUNIT_ASSERT_TRUE(test, foreign_lost(DAFS_SB(mnt->mnt_sb)->clnt));
 	KUNIT_EXPECT_TRUE(test, foreign_kill(ft));
 	f->srv->refuse = away;
 	if (!away)
