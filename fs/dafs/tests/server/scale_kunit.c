@@ -288,11 +288,14 @@ static dafs_status_t scale_open(struct raw_conn *conn, const struct dafs_fixture
 	return raw_call(conn, DAFS_PROC_OPEN, &args, NULL);
 }
 
+/* More than there is room for */
+#define SCALE_OPENS	6000
+
 /* Return: how many opens there is room for, as long as others leave that */
 static unsigned int scale_open_all(struct raw_conn *conn, const struct dafs_fixture *fix,
 				   unsigned int nr)
 {
-	while (nr < 1000 && !scale_open(conn, fix, nr))
+	while (nr < SCALE_OPENS && !scale_open(conn, fix, nr))
 		nr++;
 	return nr;
 }
@@ -308,8 +311,8 @@ static void dafs_scale_state_test(struct kunit *test)
 	unsigned int nr;
 
 	dafs_backing_write(test, fix, "file", "data", 4);
-	/* the clients of other tests use some of it, too, and may just be ending */
-	dafs_fixture_server_param(test, &dafsd_max_state, 2);
+	/* the clients of other tests use some of it, too, for the time of a lease */
+	dafs_fixture_server_param(test, &dafsd_max_state, 6);
 	nr = scale_open_all(conn, fix, 0);
 	while (nr <= 50 && time_before(jiffies, end)) {
 		msleep(20);
@@ -317,7 +320,7 @@ static void dafs_scale_state_test(struct kunit *test)
 	}
 	DAFS_EXPECT_STATUS(test, DAFSERR_RESOURCE, scale_open(conn, fix, nr));
 	KUNIT_EXPECT_GT(test, nr, 50);
-	KUNIT_EXPECT_LT(test, nr, 1000);
+	KUNIT_EXPECT_LT(test, nr, SCALE_OPENS);
 	/* the state of the former instance is freed when the next one logs in */
 	after.id = login.id;
 	after.verifier = login.verifier + 1;
