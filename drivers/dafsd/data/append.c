@@ -150,7 +150,7 @@ static void dafsd_append_join(struct dafsd_appends *all, struct dafsd_appended *
 	own->from = all->from;
 }
 
-/* A disk may fail with ETIMEDOUT: nobody shall repeat what may be there. */
+/* A disk may fail with ETIMEDOUT: the client must not repeat an append that may be in the file. */
 static dafs_status_t dafsd_append_status(const struct dafsd_appended *own, int err)
 {
 	dafs_status_t status = dafs_errno_to_status(err);

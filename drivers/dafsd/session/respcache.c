@@ -206,7 +206,7 @@ static bool dafsd_respcaches_many(const struct dafsd_client *client)
 	       client->peer->respcaches > dafsd_peer_share(most);
 }
 
-/* The one that the client has had for the longest time, if it, or @many, has too many */
+/* The client's oldest one, if it has too many; or if there are too @many in all */
 static struct dafsd_respcache *dafsd_respcache_excess(struct dafsd_client *client, bool many)
 {
 	struct dafsd_respcache *oldest;

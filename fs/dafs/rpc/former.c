@@ -33,20 +33,26 @@ struct dafs_former *dafs_former_alloc(struct dafs_path *path)
 	return former;
 }
 
+/* The path owns it until the server has been told. */
+static void dafs_former_push(struct dafs_former *former)
+{
+	struct dafs_session *ses = former->path->ses;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ses->lock, flags);
+	list_add_tail(&former->link, &former->path->formers);
+	spin_unlock_irqrestore(&ses->lock, flags);
+}
+
 /* Nothing is asked about it any more. */
 static void dafs_former_release(struct kref *ref)
 {
 	struct dafs_former *former = container_of(ref, struct dafs_former, ref);
-	struct dafs_session *ses = former->path->ses;
-	unsigned long flags;
 
-	if (!former->begun) {
+	if (former->begun)
+		dafs_former_push(former);
+	else
 		kfree(former);
-		return;
-	}
-	spin_lock_irqsave(&ses->lock, flags);
-	list_add_tail(&former->link, &former->path->formers);
-	spin_unlock_irqrestore(&ses->lock, flags);
 }
 
 /**
@@ -92,7 +98,7 @@ void dafs_formers_discard(struct dafs_path *path)
 
 		err = dafs_conn_tell(conn, DAFS_PROC_DISCARD_RESPONSES, &args);
 		if (err)
-			dafs_former_release(&former->ref);
+			dafs_former_push(former);
 		else
 			kfree(former);
 	}
@@ -101,7 +107,7 @@ void dafs_formers_discard(struct dafs_path *path)
 }
 
 /**
- * dafs_formers_free() - nobody is told of them
+ * dafs_formers_free() - free the sessions that the server was not told to forget
  * @path: whose sessions they were
  *
  * Context: may sleep; no request is left.

@@ -167,8 +167,8 @@ static bool dafs_path_tried_all(struct dafs_path *path)
 /*
  * Does the connection lead to the server that is mounted, or to one that has taken over from it?
  * One with the same client-id is that server; another client-id means that it has restarted, if it
- * is at the same address.  Then it is given up for an alternate that has everything; or if it has
- * nothing.
+ * is at the same address.  An alternate that has all mounts is preferred to a restarted server that
+ * lacks one; a server that has none of the mounts is not used.
  */
 static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
 {
@@ -180,7 +180,7 @@ static int dafs_path_check(struct dafs_path *path, struct dafs_conn *conn)
 		return -ESTALE;
 	if (!dafs_path_is_known(path))
 		return dafs_path_prove(path, conn, false);
-	/* others may have taken over; when all were tried, it may lack what nobody has any more */
+	/* another server may have taken over; if all were tried, one of the mounts is enough */
 	if (dafs_client_alternates(ses->clnt))
 		return dafs_path_prove(path, conn, dafs_path_tried_all(path));
 	return !dafs_session_is_up(ses) || dafs_conn_answers(conn) ? 0 : -ENOTCONN;

@@ -715,7 +715,7 @@ static void dafs_paths_known_test(struct kunit *test)
 	paths_doubt(p, hook, 0);
 }
 
-/* What has restarted there lacks one of the mounts; nobody else has it, so the others go on. */
+/* The server has restarted without one of the mounts, and no alternate has it: the others go on. */
 static void dafs_paths_partly_test(struct kunit *test)
 {
 	const struct dafs_flavour flavour = { .ipv6 = true };

@@ -395,39 +395,34 @@ static void foreign_lose_open(struct kunit *test, struct foreign *f, struct vfsm
 		raw_hang_up(f->from);
 }
 
-/* An open whose response is lost is closed, too; if the server cannot tell, it is opened again. */
-static void dafs_foreign_lost_test(struct kunit *test)
+/* An open whose response is lost is closed, too, after so many OPENs. */
+static void foreign_close_lost(struct kunit *test, enum foreign_tells tells, unsigned int opens)
 {
 	struct foreign *f = foreign_server(test);
 	struct vfsmount *mnt = foreign_mount(f);
 	unsigned int turn;
 
+	f->tells = tells;
 	for (turn = 1; turn <= 2; turn++) {
 		foreign_lose_open(test, f, mnt, turn == 1);
 		KUNIT_EXPECT_TRUE(test, foreign_closed(f));
 		KUNIT_EXPECT_EQ(test, turn, f->asked);
-		KUNIT_EXPECT_EQ(test, 2 * turn, f->opens);
+		KUNIT_EXPECT_EQ(test, opens * turn, f->opens);
 		KUNIT_EXPECT_EQ(test, turn, f->closes);
 	}
 	KUNIT_EXPECT_EQ(test, 0, f->strangers);
 }
 
+/* If the server cannot tell what became of an OPEN, the file is opened again. */
+static void dafs_foreign_lost_test(struct kunit *test)
+{
+	foreign_close_lost(test, FOREIGN_TELLS_NOTHING, 2);
+}
+
 /* R-5.3-04: if the server knows what became of it, that open is closed. */
 static void dafs_foreign_lost_known_test(struct kunit *test)
 {
-	struct foreign *f = foreign_server(test);
-	struct vfsmount *mnt = foreign_mount(f);
-	unsigned int turn;
-
-	f->tells = FOREIGN_TELLS_EXECUTED;
-	for (turn = 1; turn <= 2; turn++) {
-		foreign_lose_open(test, f, mnt, turn == 1);
-		KUNIT_EXPECT_TRUE(test, foreign_closed(f));
-		KUNIT_EXPECT_EQ(test, turn, f->asked);
-		KUNIT_EXPECT_EQ(test, turn, f->opens);
-		KUNIT_EXPECT_EQ(test, turn, f->closes);
-	}
-	KUNIT_EXPECT_EQ(test, 0, f->strangers);
+	foreign_close_lost(test, FOREIGN_TELLS_EXECUTED, 1);
 }
 
 /* R-5.3-04: what was not executed is left at that. */
