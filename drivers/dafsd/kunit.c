@@ -21,6 +21,7 @@
 #include "request/request.h"
 #include "state/deleg.h"
 #include "state/file.h"
+#include "state/hold.h"
 #include "state/intent.h"
 #include "state/lock_wait.h"
 #include "state/persist_impl.h"
@@ -99,6 +100,9 @@ TESTED(dafsd_withdraw_seconds);
 TESTED(dafsd_deleg_rest_seconds);
 TESTED(dafsd_file_find);
 TESTED(dafsd_file_put);
+TESTED(dafsd_hold_end);
+TESTED(dafsd_hold_take);
+TESTED(dafsd_hold_try);
 TESTED(dafsd_intent_crash);
 TESTED(dafsd_intents_settle);
 TESTED(dafsd_lock_wait_ms);

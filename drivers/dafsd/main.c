@@ -124,7 +124,7 @@ static int __init dafsd_init(void)
 	dafsd_server_init(&dafsd_server);
 	dafsd_verifier_change();
 	dafsd_set_callbacks();
-	dafsd_intents_init();
+	dafsd_holds_init();
 	err = dafsd_pool_init();
 	if (err)
 		return err;

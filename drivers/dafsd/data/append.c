@@ -115,12 +115,14 @@ static int dafsd_append_all(const struct dafsd_use *use, struct iov_iter *iter, 
 
 /**
  * struct dafsd_appended - an append that is written but not yet stable
+ * @hold: its bytes
  * @begin: offset of its data in the file
  * @end: offset behind its data
  * @from: start of the data that must become stable with it
  * @since: from dafsd_sync_begin()
  */
 struct dafsd_appended {
+	struct dafsd_hold hold;
 	loff_t begin;
 	loff_t end;
 	loff_t from;
@@ -158,6 +160,19 @@ static dafs_status_t dafsd_append_status(const struct dafsd_appended *own, int e
 	return status == DAFSERR_DELAY && own->end > own->begin ? DAFSERR_IO : status;
 }
 
+/* Exclude writes, and hold the bytes behind the end of the file. */
+static void dafsd_append_begin(const struct dafsd_use *use, size_t len, struct dafsd_hold *hold)
+{
+	struct dafsd_file *file = use->file;
+
+	down_write(&file->append);
+	while (!dafsd_intent_try_append(file->inode, len, hold)) {
+		up_write(&file->append);
+		dafsd_hold_wait(hold);
+		down_write(&file->append);
+	}
+}
+
 static dafs_status_t dafsd_append_data(struct dafsd_rqst *rq, const struct dafsd_use *use,
 				       struct iov_iter *iter, struct dafs_verifier *verifier,
 				       struct dafsd_appended *own)
@@ -171,12 +186,10 @@ static dafs_status_t dafsd_append_data(struct dafsd_rqst *rq, const struct dafsd
 	status = dafsd_persist_io(use, i_size_read(file->inode), iov_iter_count(iter));
 	if (status)
 		return status;
-	down_write(&file->append);
+	dafsd_append_begin(use, iov_iter_count(iter), &own->hold);
 	status = dafsd_persist_append(use, iov_iter_count(iter));
-	if (status) {
-		up_write(&file->append);
-		return status;
-	}
+	if (status)
+		goto unlock;
 	/* before the check, so that an error that the check misses fails this append */
 	own->since = dafsd_sync_begin(filp);
 	if (!dafsd_appends_open(&file->appends, filp)) {
@@ -277,6 +290,7 @@ dafs_status_t dafsd_append(struct dafsd_rqst *rq, const struct dafsd_use *use,
 		status = dafsd_append_sync(rq, use, &own, stable_how);
 	if (!status)
 		dafsd_intent_appended(rq, DAFS_STATUS_OK, own.begin);
+	dafsd_hold_end(&own.hold);
 	res->offset = own.begin;
 	return status;
 }

@@ -16,6 +16,7 @@
 #include "../vfs/vfs.h"
 #include "../state/deleg.h"
 #include "../state/file.h"
+#include "../state/intent.h"
 #include "../state/open.h"
 #include "../state/persist.h"
 #include "../data/data.h"
@@ -181,6 +182,40 @@ static dafs_status_t dafsd_setattr_size(const struct dafsd_use *use, struct dafs
 	return status;
 }
 
+/* @use: without a file if the size is not set */
+static dafs_status_t dafsd_setattr_stable(const struct dafsd_use *use, struct dafsd_fh *fh,
+					  const struct dafs_fattr *attr, u64 which, u64 *done)
+{
+	dafs_status_t status;
+	int err;
+
+	if (use->filp)
+		status = dafsd_setattr_size(use, fh, attr, which, done);
+	else
+		status = dafsd_setattr_write(fh, attr, which, done);
+	if (!*done)
+		return status;
+	err = dafsd_commit_metadata(fh->exp, fh->dentry);
+	return status ?: dafs_errno_to_status(err);
+}
+
+/* A file system that is being frozen waits for its write access, and may have the store. */
+static dafs_status_t dafsd_setattr_once(struct dafsd_rqst *rq, const struct dafsd_use *use,
+					struct dafsd_fh *fh, const struct dafs_fattr *attr,
+					u64 which)
+{
+	struct dafsd_hold hold;
+	dafs_status_t status;
+
+	status = dafsd_intent_setattr(rq, fh, attr, which, &hold);
+	if (status)
+		return status;
+	status = dafsd_setattr_stable(use, fh, attr, which, &rq->res.setattr.attr_request_bitmap);
+	dafsd_fh_drop_write(fh);
+	dafsd_intent_written(rq, status, &hold);
+	return status;
+}
+
 /*
  * Changing the size needs the permission to write: an open for writing, or the right to
  * open the file for writing.  This is checked before write access to the file system is
@@ -190,10 +225,8 @@ static dafs_status_t dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh 
 					 const struct dafs_state_id *state_id,
 					 const struct dafs_fattr *attr, u64 which)
 {
-	u64 *done = &rq->res.setattr.attr_request_bitmap;
 	dafs_status_t status = DAFS_STATUS_OK;
 	struct dafsd_use use = {};
-	int err;
 
 	if (which & DAFS_FATTR_OBJECT_SIZE) {
 		status = dafsd_open_find(rq, fh, state_id, DAFS_OPEN_SHARE_ACCESS_WRITE, &use);
@@ -201,16 +234,11 @@ static dafs_status_t dafsd_setattr_which(struct dafsd_rqst *rq, struct dafsd_fh 
 			return status;
 		status = dafsd_setattr_check_locks(&use, attr->object_size);
 	}
-	if (!status && use.filp)
-		status = dafsd_setattr_size(&use, fh, attr, which, done);
-	else if (!status)
-		status = dafsd_setattr_write(fh, attr, which, done);
+	if (!status)
+		status = dafsd_setattr_once(rq, &use, fh, attr, which);
 	if (use.filp)
 		dafsd_open_end(&use);
-	if (!*done)
-		return status;
-	err = dafsd_commit_metadata(fh->exp, fh->dentry);
-	return status ?: dafs_errno_to_status(err);
+	return status;
 }
 
 /**

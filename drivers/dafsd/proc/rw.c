@@ -15,6 +15,7 @@
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../state/file.h"
+#include "../state/intent.h"
 #include "../state/open.h"
 #include "../state/persist.h"
 #include "../state/state.h"
@@ -169,17 +170,15 @@ dafs_status_t dafsd_proc_read_direct(struct dafsd_rqst *rq)
  * write the data is first written and then synced, as the kernel does for O_SYNC: an
  * error of the write loses no acknowledged data, an error of the sync may do so.
  */
-static dafs_status_t dafsd_write(const struct dafsd_use *use, struct iov_iter *iter, u64 offset,
-				 u32 stable_how, struct dafs_write_res *res)
+static dafs_status_t dafsd_write_data(const struct dafsd_use *use, struct iov_iter *iter,
+				      u64 offset, u32 stable_how, struct dafs_write_res *res)
 {
-	dafs_status_t status = dafsd_persist_io(use, offset, iov_iter_count(iter));
 	errseq_t since = dafsd_sync_begin(use->filp);
+	dafs_status_t status;
 	loff_t pos = offset;
 	ssize_t n;
 	int err = 0;
 
-	if (status)
-		return status;
 	dafsd_verifier_get(use->exp, &res->verifier);
 	dafsd_write_begin(use);
 	status = dafsd_persist_write(use, offset, iov_iter_count(iter));
@@ -194,6 +193,22 @@ static dafs_status_t dafsd_write(const struct dafsd_use *use, struct iov_iter *i
 	res->count = n;
 	res->committed = stable_how;
 	return DAFS_STATUS_OK;
+}
+
+static dafs_status_t dafsd_write(struct dafsd_rqst *rq, const struct dafsd_use *use,
+				 struct iov_iter *iter, u64 offset, u32 stable_how)
+{
+	dafs_status_t status = dafsd_persist_io(use, offset, iov_iter_count(iter));
+	struct dafsd_hold hold;
+
+	if (!status)
+		status = dafsd_intent_write(rq, use->file->inode, offset, iter,
+					    stable_how != DAFS_UNSTABLE, &hold);
+	if (status)
+		return status;
+	status = dafsd_write_data(use, iter, offset, stable_how, &rq->res.write);
+	dafsd_intent_written(rq, status, &hold);
+	return status;
 }
 
 static dafs_status_t dafsd_write_check(u64 offset, u32 byte_count, u32 stable_how)
@@ -215,7 +230,7 @@ static dafs_status_t dafsd_write_inline(struct dafsd_rqst *rq, const struct dafs
 	struct iov_iter iter;
 
 	iov_iter_kvec(&iter, ITER_SOURCE, &kvec, 1, kvec.iov_len);
-	return dafsd_write(use, &iter, args->offset, args->stable_how, &rq->res.write);
+	return dafsd_write(rq, use, &iter, args->offset, args->stable_how);
 }
 
 /**
@@ -266,7 +281,7 @@ static dafs_status_t dafsd_write_direct(struct dafsd_rqst *rq, const struct dafs
 	if (status)
 		return status;
 	iov_iter_bvec(&iter, ITER_SOURCE, rq->io.bv, rq->io.nr_bv, len);
-	return dafsd_write(use, &iter, args->offset, args->stable_how, &rq->res.write);
+	return dafsd_write(rq, use, &iter, args->offset, args->stable_how);
 }
 
 /**

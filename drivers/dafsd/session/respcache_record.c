@@ -142,6 +142,8 @@ bool dafsd_response_is_recorded(u32 proc)
 	case DAFS_PROC_LINK:
 	case DAFS_PROC_REMOVE:
 	case DAFS_PROC_RENAME:
+	case DAFS_PROC_SETATTR_DIRECT:
+	case DAFS_PROC_SETATTR_INLINE:
 		return true;
 	default:
 		return false;

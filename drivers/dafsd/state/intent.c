@@ -8,27 +8,22 @@
  * looking at the file system, see settle.c.
  *
  *  1. The intent is durable before the change is begun.
- *  2. The outcome is durable before the response, and before any other request changes these
- *     names: so nothing but the change itself can have made what is found.  Programs of the
- *     server do not wait.
+ *  2. The outcome is durable before the response, and before any other request changes the same:
+ *     so nothing but the change itself can have made what is found.  That is what it holds, see
+ *     hold.c.  Programs of the server do not wait.
  *  3. That a request has failed is durable before the response, and before any other request
- *     changes these names, or writes where the data was to be appended.
+ *     changes the same, or writes where the data was to be appended.
  *
- * Recorded are CREATE, REMOVE, RENAME, LINK and appends: dafsd_response_is_recorded().  The others
- * are repeated after a crash, which changes nothing once more, or are about state that is gone with
- * the server.  Of these it is answered that nothing is known.  An append does
- * not keep other writers waiting: if one writes over it before it is answered, and the server
- * crashes then, it is not found, and appended again.
+ * Recorded are CREATE, REMOVE, RENAME and LINK, here; appends, SETATTR, and WRITEs that are to be
+ * stable, in intent_data.c: dafsd_response_is_recorded().  Of the others it is answered that
+ * nothing is known, and they are repeated after a crash: a WRITE that was not stable may be gone
+ * with all others since the last COMMIT, COMMIT changes nothing once more, and OPEN, LOCK and the
+ * like are about state that is gone with the server.
  */
-#include <linux/crc32c.h>
 #include <linux/minmax.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <linux/stringhash.h>
-#include <linux/uio.h>
-#include <linux/unaligned.h>
-#include <linux/wait.h>
 #include <linux/dafs/status.h>
 #include "../request/request.h"
 #include "../session/respcache.h"
@@ -41,131 +36,59 @@
 /* Changed by tests */
 enum dafsd_crash dafsd_intent_crash;
 
-/**
- * struct dafsd_names - names that are being changed, of all exports: two may have one directory
- * @lock: protects @busy
- * @busy: dafsd_intent_name.link; no name is there twice
- * @left: a name has left @busy
- *
- * Each name is waited for by itself: a file system that hangs must not keep names in others.
- */
-static struct dafsd_names {
-	spinlock_t lock;	/* see above */
-	struct hlist_head busy;
-	wait_queue_head_t left;
-} dafsd_names[256];
-
-/**
- * dafsd_intents_init() - initialize the lists of names
- *
- * Context: module initialization.
- */
-void dafsd_intents_init(void)
-{
-	struct dafsd_names *names;
-
-	for (names = dafsd_names; names < dafsd_names + ARRAY_SIZE(dafsd_names); names++) {
-		spin_lock_init(&names->lock);
-		INIT_HLIST_HEAD(&names->busy);
-		init_waitqueue_head(&names->left);
-	}
-}
-
-static struct dafsd_names *dafsd_names_of(const struct dafsd_intent_name *name)
-{
-	return &dafsd_names[name->hash % ARRAY_SIZE(dafsd_names)];
-}
-
-static void dafsd_name_set(struct dafsd_intent_name *to, const struct dafsd_fh *dir,
+static void dafsd_name_set(struct dafsd_hold *to, const struct dafsd_fh *dir,
 			   const struct dafs_str *name)
 {
-	to->dir = dafsd_fh_inode(dir);
-	to->hash = full_name_hash(to->dir, name->data, name->len);
+	to->inode = dafsd_fh_inode(dir);
+	to->first = full_name_hash(to->inode, name->data, name->len);
+	to->last = to->first;
 }
 
-/* Return: 0 if they are the same, also for two names of a directory with one hash. */
-static int dafsd_name_cmp(const struct dafsd_intent_name *a, const struct dafsd_intent_name *b)
-{
-	if (a->dir != b->dir)
-		return a->dir < b->dir ? -1 : 1;
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
-	return 0;
-}
-
-static bool dafsd_name_is_busy(const struct dafsd_names *names,
-			       const struct dafsd_intent_name *name)
-{
-	const struct dafsd_intent_name *other;
-
-	lockdep_assert_held(&names->lock);
-	hlist_for_each_entry(other, &names->busy, link)
-		if (!dafsd_name_cmp(other, name))
-			return true;
-	return false;
-}
-
-/* Return: false if another request changes it. */
-static bool dafsd_name_take(struct dafsd_names *names, struct dafsd_intent_name *name)
-{
-	bool taken;
-
-	spin_lock(&names->lock);
-	taken = !dafsd_name_is_busy(names, name);
-	if (taken)
-		hlist_add_head(&name->link, &names->busy);
-	spin_unlock(&names->lock);
-	return taken;
-}
-
-static void dafsd_name_lock(struct dafsd_intent_name *name)
-{
-	struct dafsd_names *names = dafsd_names_of(name);
-
-	wait_event(names->left, dafsd_name_take(names, name));
-}
-
-static void dafsd_name_unlock(struct dafsd_intent_name *name)
-{
-	struct dafsd_names *names = dafsd_names_of(name);
-
-	spin_lock(&names->lock);
-	hlist_del(&name->link);
-	spin_unlock(&names->lock);
-	wake_up_all(&names->left);
-}
-
-/* Two in the order of dafsd_name_cmp() */
+/* Two in the order of dafsd_hold_cmp() */
 static void dafsd_intent_lock(struct dafsd_intent *intent)
 {
-	struct dafsd_intent_name *names = intent->locked;
+	struct dafsd_hold *names = intent->held;
 
 	dafsd_name_set(&names[intent->nr++], intent->dir, intent->name);
 	if (intent->to)
 		dafsd_name_set(&names[1], intent->to, intent->to_name);
-	if (intent->to && dafsd_name_cmp(&names[0], &names[1])) {
+	if (intent->to && dafsd_hold_cmp(&names[0], &names[1])) {
 		intent->nr++;
-		if (dafsd_name_cmp(&names[0], &names[1]) > 0)
+		if (dafsd_hold_cmp(&names[0], &names[1]) > 0)
 			swap(names[0], names[1]);
 	}
-	dafsd_name_lock(&names[0]);
+	dafsd_hold_take(&names[0]);
 	if (intent->nr > 1)
-		dafsd_name_lock(&names[1]);
+		dafsd_hold_take(&names[1]);
 }
 
 static void dafsd_intent_unlock(struct dafsd_intent *intent)
 {
 	while (intent->nr)
-		dafsd_name_unlock(&intent->locked[--intent->nr]);
+		dafsd_hold_end(&intent->held[--intent->nr]);
 }
 
-/* Is its outcome to be known after a crash? */
-static bool dafsd_intent_wanted(const struct dafsd_rqst *rq)
+/**
+ * dafsd_intent_wanted() - is the outcome of a request to be known after a crash?
+ * @rq: the request
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool dafsd_intent_wanted(const struct dafsd_rqst *rq)
 {
 	return rq->response && rq->ses->respcache->owner;
 }
 
-static struct dafsd_witness *dafsd_witness_alloc(u32 name_len, u32 to_len)
+/**
+ * dafsd_witness_alloc() - allocate a witness
+ * @name_len: its name_len
+ * @to_len: its to_len
+ *
+ * Context: may sleep.
+ * Return: the witness, for dafsd_intent_record() or kfree(); NULL without memory.
+ */
+struct dafsd_witness *dafsd_witness_alloc(u32 name_len, u32 to_len)
 {
 	struct dafsd_witness *w = kzalloc(struct_size(w, names, name_len + to_len), GFP_KERNEL);
 
@@ -182,6 +105,31 @@ static u32 dafsd_witness_size(const struct dafsd_witness *w)
 }
 
 /*
+ * Of some requests that have failed it is told how far they came.
+ *
+ * @response: one that is not DONE, so that nobody reads its results
+ */
+static void dafsd_intent_failed_body(struct dafsd_rqst *rq, struct dafsd_response *response)
+{
+	u8 data[DAFS_HDR_SIZE + 64] = {};
+	struct dafs_buf buf = {
+		.base = data,
+		.len = sizeof(data),
+		.swab = rq->ses->respcache->swab,
+	};
+	int len;
+
+	response->len = 0;
+	if (!rq->body)
+		return;
+	len = dafs_encode_res(&buf, rq->base.hdr.procedure, &rq->res);
+	if (len < (int)DAFS_HDR_SIZE)
+		return;
+	response->len = len - DAFS_HDR_SIZE;
+	memcpy(response->results, data + DAFS_HDR_SIZE, response->len);
+}
+
+/*
  * It has failed, and that is what the client is answered.  Durable before that, and before others
  * may change the same: what they do would be taken for it.
  */
@@ -191,7 +139,7 @@ static void dafsd_intent_failed(struct dafsd_rqst *rq, dafs_status_t status)
 	struct dafsd_response *response = rq->response;
 
 	response->status = status;
-	response->len = 0;
+	dafsd_intent_failed_body(rq, response);
 	if (dafsd_status_puts_off(status) ||
 	    dafsd_response_record(cache, response, DAFSD_RESPONSE_RESULTS))
 		dafsd_response_unrecord(cache, response);
@@ -199,11 +147,17 @@ static void dafsd_intent_failed(struct dafsd_rqst *rq, dafs_status_t status)
 	response->intended = false;
 }
 
-/*
- * The outcome.  If it cannot be written the intent stays, and what became of it is found in the
- * file system unless these names are changed once more.
+/**
+ * dafsd_intent_settle() - record the outcome of a request
+ * @rq: the request, after dafsd_intent_record()
+ * @status: OK, and what it has changed is durable; or why not
+ *
+ * If that cannot be written the intent stays, and what became of it is found in the file system
+ * unless the same is changed once more.
+ *
+ * Context: may sleep for the store; has no write access to a file system.
  */
-static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
+void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 {
 	enum dafsd_crash crash = READ_ONCE(dafsd_intent_crash);
 
@@ -219,12 +173,16 @@ static void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
 		rq->response->intended = false;
 }
 
-/*
- * @w: what tells later whether it was executed, which the response takes over; NULL if nothing does
+/**
+ * dafsd_intent_record() - record that a request is about to be executed
+ * @rq: the request
+ * @w: what tells later whether it was executed, which the response takes over; NULL if nothing
+ *	does: then clients are told after a crash that it is not known
  *
+ * Context: may sleep for the store; has no write access to a file system.
  * Return: OK; RESOURCE; or IO: it must not be executed.
  */
-static dafs_status_t dafsd_intent_record(struct dafsd_rqst *rq, struct dafsd_witness *w)
+dafs_status_t dafsd_intent_record(struct dafsd_rqst *rq, struct dafsd_witness *w)
 {
 	struct dafsd_response *response = rq->response;
 	dafs_status_t status = DAFS_STATUS_OK;
@@ -239,12 +197,6 @@ static dafs_status_t dafsd_intent_record(struct dafsd_rqst *rq, struct dafsd_wit
 	if (status && !READ_ONCE(dafsd_intent_crash))
 		dafsd_response_unrecord(rq->ses->respcache, response);
 	return status;
-}
-
-/* Nothing will tell after a crash whether it was executed: then that is what clients are told. */
-static dafs_status_t dafsd_intent_unknown(struct dafsd_rqst *rq)
-{
-	return dafsd_intent_record(rq, NULL);
 }
 
 /* What a name stands for; NULL if for nothing.  The caller may search the directory. */
@@ -345,8 +297,7 @@ static dafs_status_t dafsd_intent_make(struct dafsd_intent *intent)
 		kfree(w);
 	if (status || look == DAFSD_LOOK_VOID)
 		return status;
-	status = look == DAFSD_LOOK_GOOD ? dafsd_intent_record(intent->rq, w) :
-					   dafsd_intent_unknown(intent->rq);
+	status = dafsd_intent_record(intent->rq, look == DAFSD_LOOK_GOOD ? w : NULL);
 	intent->recorded = !status;
 	return status;
 }
@@ -403,85 +354,4 @@ void dafsd_intent_end(struct dafsd_intent *intent, dafs_status_t status)
 		dafsd_intent_settle(intent->rq, status);
 	}
 	dafsd_intent_unlock(intent);
-}
-
-/* How many pages of the file does an append reach into? */
-static u32 dafsd_append_pages(loff_t offset, size_t len)
-{
-	return DIV_ROUND_UP(offset_in_page(offset) + len, PAGE_SIZE);
-}
-
-/* Return: false without memory. */
-static bool dafsd_intent_sum(struct dafsd_witness *w, const struct iov_iter *data)
-{
-	loff_t pos = le64_to_cpu(w->offset);
-	struct iov_iter iter = *data;
-	u8 *part = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	u8 *sum = w->names;
-	size_t n;
-
-	if (!part)
-		return false;
-	while ((n = copy_from_iter(part, PAGE_SIZE - offset_in_page(pos), &iter))) {
-		put_unaligned_le32(crc32c(0, part, n), sum);
-		sum += sizeof(__le32);
-		pos += n;
-	}
-	kfree(part);
-	return true;
-}
-
-/**
- * dafsd_intent_append() - data is about to be appended
- * @rq: the request
- * @inode: the file
- * @data: what
- *
- * Context: may sleep for the store; holds dafsd_file.append exclusively, so that no other client
- * changes the size.
- * Return: OK, and dafsd_intent_appended() is to be called; RESOURCE, or IO if the store cannot be
- * written: nothing is to be appended.
- */
-dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
-				  const struct iov_iter *data)
-{
-	loff_t size = i_size_read(inode);
-	u32 pages = dafsd_append_pages(size, iov_iter_count(data));
-	struct dafsd_witness *w;
-
-	if (!dafsd_intent_wanted(rq))
-		return DAFS_STATUS_OK;
-	if (!dafsd_persist_possible(inode))
-		return dafsd_intent_unknown(rq);
-	w = dafsd_witness_alloc(pages * sizeof(__le32), 0);
-	if (!w)
-		return DAFSERR_RESOURCE;
-	w->offset = cpu_to_le64(size);
-	w->length = cpu_to_le32(iov_iter_count(data));
-	if (!dafsd_persist_identify(inode, &w->dir) || !dafsd_intent_sum(w, data)) {
-		kfree(w);
-		return DAFSERR_RESOURCE;
-	}
-	return dafsd_intent_record(rq, w);
-}
-
-/**
- * dafsd_intent_appended() - data was appended, and is stable; or none of it is in the file
- * @rq: the request, after dafsd_intent_append()
- * @status: OK, or why not
- * @offset: where it is
- *
- * Context: may sleep for the store; without OK holds dafsd_file.append exclusively.
- */
-void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offset)
-{
-	const struct dafsd_witness *w;
-
-	if (!rq->response || !rq->response->intended)
-		return;
-	/* a program of the server has come first: nothing will be found where it was to be */
-	w = rq->response->witness;
-	if (!status && w && le64_to_cpu(w->offset) != offset)
-		dafsd_response_set_witness(rq->response, NULL, 0);
-	dafsd_intent_settle(rq, status);
 }

@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 #include <linux/dafs/msg.h>
+#include "hold.h"
 
 struct dafsd_export;
 struct dafsd_fh;
@@ -23,18 +24,6 @@ enum dafsd_crash {
 extern enum dafsd_crash dafsd_intent_crash;
 
 /**
- * struct dafsd_intent_name - a name that is being changed
- * @link: for those that want to change it as well
- * @dir: its directory
- * @hash: of the name
- */
-struct dafsd_intent_name {
-	struct hlist_node link;
-	const struct inode *dir;
-	unsigned int hash;
-};
-
-/**
  * struct dafsd_intent - a change of names that is about to be executed
  * @rq: the request; the caller sets this and what follows up to @source
  * @dir: the directory of @name
@@ -43,8 +32,8 @@ struct dafsd_intent_name {
  * @to_name: likewise, the new name
  * @source: LINK: the object that gets another name; otherwise NULL
  * @made: CREATE: what was made, for dafsd_intent_end(), or NULL
- * @locked: which names others wait for
- * @nr: of @locked
+ * @held: the names, which others wait for
+ * @nr: of @held
  * @recorded: it is in the store
  */
 struct dafsd_intent {
@@ -55,17 +44,26 @@ struct dafsd_intent {
 	const struct dafs_str *to_name;
 	const struct dafsd_fh *source;
 	const struct inode *made;
-	struct dafsd_intent_name locked[2];
+	struct dafsd_hold held[2];
 	unsigned int nr;
 	bool recorded;
 };
 
-void dafsd_intents_init(void);
 dafs_status_t dafsd_intent_begin(struct dafsd_intent *intent);
 void dafsd_intent_end(struct dafsd_intent *intent, dafs_status_t status);
+
+/* intent_data.c */
+bool dafsd_intent_try_append(struct inode *inode, size_t len, struct dafsd_hold *hold);
 dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
 				  const struct iov_iter *data);
 void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offset);
+dafs_status_t dafsd_intent_write(struct dafsd_rqst *rq, struct inode *inode, u64 offset,
+				 const struct iov_iter *data, bool stable, struct dafsd_hold *hold);
+void dafsd_intent_written(struct dafsd_rqst *rq, dafs_status_t status, struct dafsd_hold *hold);
+dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+				   const struct dafs_fattr *attr, u64 which,
+				   struct dafsd_hold *hold);
+void dafsd_intent_truncate(const struct inode *inode, struct dafsd_hold *hold);
 
 /* settle.c */
 int dafsd_intents_settle(struct dafsd_export *exp);

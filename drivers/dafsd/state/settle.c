@@ -139,6 +139,7 @@ static void dafsd_settle_handle(struct dafsd_settling *s, struct dentry *there, 
 static void dafsd_settle_results(struct dafsd_settling *s, struct dentry *dir,
 				 struct dentry *there, union dafs_res *res)
 {
+	struct dafs_fattr attr = {};
 	struct dentry *to;
 
 	switch (s->response->proc) {
@@ -156,9 +157,19 @@ static void dafsd_settle_results(struct dafsd_settling *s, struct dentry *dir,
 	case DAFS_PROC_LINK:
 		dafsd_settle_change(s, dir, &res->change.change_info);
 		break;
+	case DAFS_PROC_SETATTR_INLINE:
+	case DAFS_PROC_SETATTR_DIRECT:
+		dafsd_settle_attrs(s->witness, &attr);
+		res->setattr.attr_request_bitmap = attr.included;
+		break;
+	/* the verifier is for what is less stable */
+	case DAFS_PROC_WRITE_INLINE:
+	case DAFS_PROC_WRITE_DIRECT:
+		res->write.count = le32_to_cpu(s->witness->length);
+		res->write.committed = DAFS_FILE_SYNC;
+		break;
 	default:
 		res->append.offset = le64_to_cpu(s->witness->offset);
-		/* the verifier is for what is less stable */
 		res->append.committed = DAFS_FILE_SYNC;
 		break;
 	}
@@ -287,10 +298,23 @@ const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_export *exp,
 
 static void dafsd_settle_act(struct dafsd_settling *s)
 {
-	if (dafsd_settle_is_append(s->response))
+	switch (s->response->proc) {
+	case DAFS_PROC_APPEND_INLINE:
+	case DAFS_PROC_APPEND_DIRECT:
 		dafsd_settle_append(s);
-	else
+		break;
+	case DAFS_PROC_WRITE_INLINE:
+	case DAFS_PROC_WRITE_DIRECT:
+		dafsd_settle_write(s);
+		break;
+	case DAFS_PROC_SETATTR_INLINE:
+	case DAFS_PROC_SETATTR_DIRECT:
+		dafsd_settle_setattr(s);
+		break;
+	default:
 		dafsd_settle_names(s);
+		break;
+	}
 }
 
 /* The client is told that it is not known, and others go on. */

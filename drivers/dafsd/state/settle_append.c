@@ -7,71 +7,13 @@
  * way in one file, each behind the other, so one is not there if one before it is not.  Hence all
  * of them are looked at before any is removed.
  */
-#include <linux/crc32c.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/mm.h>
 #include <linux/mount.h>
-#include <linux/slab.h>
-#include <linux/unaligned.h>
 #include "../export/export.h"
 #include "../session/respcache.h"
 #include "../session/server.h"
 #include "settle_impl.h"
-
-/**
- * struct dafsd_settle_found - what is in a file where something was to be appended
- * @whole: all of it
- * @strange: something else, that is not zeros
- */
-struct dafsd_settle_found {
-	bool whole;
-	bool strange;
-};
-
-/* A page of the file: @n bytes of it are there, of @len that were to be appended */
-static void dafsd_settle_page(const u8 *page, size_t n, size_t len, const u8 *sum,
-			      struct dafsd_settle_found *found)
-{
-	if (n == len && crc32c(0, page, n) == get_unaligned_le32(sum))
-		return;
-	found->whole = false;
-	found->strange |= n && memchr_inv(page, 0, n);
-}
-
-/* Return: 0 or a negative errno. */
-static int dafsd_settle_compare(struct file *file, const struct dafsd_witness *w,
-				struct dafsd_settle_found *found)
-{
-	u32 left = le32_to_cpu(w->length);
-	loff_t pos = le64_to_cpu(w->offset);
-	u8 *page = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	const u8 *sum = w->names;
-	ssize_t n = 0;
-	size_t len;
-
-	if (!page)
-		return -ENOMEM;
-	/* it may be of a machine with pages of another size */
-	if (DIV_ROUND_UP(offset_in_page(pos) + left, PAGE_SIZE) * sizeof(__le32) !=
-	    le16_to_cpu(w->name_len)) {
-		kfree(page);
-		return -EINVAL;
-	}
-	*found = (struct dafsd_settle_found){ .whole = true };
-	for (; left; left -= len) {
-		len = min_t(u32, left, PAGE_SIZE - offset_in_page(pos));
-		n = kernel_read(file, page, len, &pos);
-		if (n < 0)
-			break;
-		dafsd_settle_page(page, n, len, sum, found);
-		if (n < (ssize_t)len)
-			break;
-		sum += sizeof(__le32);
-	}
-	kfree(page);
-	return n < 0 ? n : 0;
-}
 
 /**
  * dafsd_settle_is_append() - is a request one for settle_append.c?
@@ -84,40 +26,6 @@ bool dafsd_settle_is_append(const struct dafsd_response *response)
 {
 	return response->proc == DAFS_PROC_APPEND_INLINE ||
 	       response->proc == DAFS_PROC_APPEND_DIRECT;
-}
-
-/* The file of an append.  Return: NULL if it does not exist any more, or dafsd_settle_failed() */
-static struct file *dafsd_settle_open(struct dafsd_settling *s)
-{
-	struct path path = { .mnt = s->exp->path.mnt };
-	struct file *file;
-
-	path.dentry = dafsd_settle_find(s, &s->witness->dir);
-	if (!path.dentry)
-		return NULL;
-	file = dentry_open(&path, O_RDONLY | O_LARGEFILE, current_cred());
-	dput(path.dentry);
-	if (!IS_ERR(file))
-		return file;
-	dafsd_settle_fail(s, PTR_ERR(file));
-	return NULL;
-}
-
-/* What is there of an append?  Return: its file, for fput(), or NULL without, or if it failed. */
-static struct file *dafsd_settle_look_in(struct dafsd_settling *s, struct dafsd_settle_found *found)
-{
-	struct file *file = dafsd_settle_open(s);
-	int err;
-
-	*found = (struct dafsd_settle_found){};
-	if (!file)
-		return NULL;
-	err = dafsd_settle_compare(file, s->witness, found);
-	if (!err)
-		return file;
-	dafsd_settle_fail(s, err);
-	fput(file);
-	return NULL;
 }
 
 /* Is it in doubt whether an append was executed? */
@@ -139,7 +47,7 @@ void dafsd_settle_look(struct dafsd_settling *s)
 
 	if (!dafsd_settle_doubts(s->response))
 		return;
-	file = dafsd_settle_look_in(s, &found);
+	file = dafsd_settle_find_data(s, &found);
 	if (file)
 		fput(file);
 	s->response->missing = !found.whole;
@@ -197,7 +105,7 @@ void dafsd_settle_cut(struct dafsd_settling *s)
 	if (!dafsd_settle_doubts(s->response) || !s->response->missing ||
 	    __mnt_is_readonly(s->exp->path.mnt))
 		return;
-	file = dafsd_settle_look_in(s, &found);
+	file = dafsd_settle_find_data(s, &found);
 	if (!file)
 		return;
 	size = i_size_read(file_inode(file));

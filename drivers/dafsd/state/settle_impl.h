@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Finding out after a crash what became of requests, for settle.c and settle_append.c. */
+/* Finding out after a crash what became of requests, for the files of that. */
 #ifndef _DAFSD_STATE_SETTLE_IMPL_H
 #define _DAFSD_STATE_SETTLE_IMPL_H
 
@@ -9,6 +9,7 @@ struct dafsd_export;
 struct dafsd_respcache;
 struct dafsd_response;
 struct dentry;
+struct file;
 
 /**
  * struct dafsd_settling - an export whose requests are being settled
@@ -41,6 +42,16 @@ static inline bool dafsd_settle_failed(const struct dafsd_settling *s)
 	return s->err || s->later;
 }
 
+/**
+ * struct dafsd_settle_found - what is in a file where something was to be written
+ * @whole: all of it
+ * @strange: something else, that is not zeros
+ */
+struct dafsd_settle_found {
+	bool whole;
+	bool strange;
+};
+
 /* settle.c */
 const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_export *exp,
 						 const struct dafsd_response *response);
@@ -55,5 +66,13 @@ void dafsd_settle_look(struct dafsd_settling *s);
 void dafsd_settle_judge(struct dafsd_settling *s);
 void dafsd_settle_cut(struct dafsd_settling *s);
 void dafsd_settle_append(struct dafsd_settling *s);
+
+
+/* settle_data.c */
+struct file *dafsd_settle_open(struct dafsd_settling *s);
+struct file *dafsd_settle_find_data(struct dafsd_settling *s, struct dafsd_settle_found *found);
+void dafsd_settle_write(struct dafsd_settling *s);
+int dafsd_settle_attrs(const struct dafsd_witness *w, struct dafs_fattr *attr);
+void dafsd_settle_setattr(struct dafsd_settling *s);
 
 #endif /* _DAFSD_STATE_SETTLE_IMPL_H */

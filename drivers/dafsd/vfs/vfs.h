@@ -77,6 +77,7 @@ dafs_status_t dafsd_fattr_get(const struct dafsd_fh *fh, u64 wanted, struct dafs
 void dafsd_fattr_peek(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *attr,
 		      struct dafsd_fattr_names *names);
 dafs_status_t dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
+bool dafsd_fattr_same(const struct dafs_fattr *a, const struct dafs_fattr *b, u64 which);
 dafs_status_t dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
 			      u64 *done);
 

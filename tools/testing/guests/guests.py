@@ -28,6 +28,7 @@ FILES = 10
 LEASE = 20
 SESSIONS = "ls /sys/fs/dafsd | wc -l"
 HOLD = "python3 -B $BED/../posix/hold.py"
+BANK = "python3 -B $BED/../posix/bank.py"
 HISTORY = "python3 -B $BED/../history"
 PORT = 7000             # of the server, for the log of programs on the client
 OPERATIONS = 60         # of each client, in some part of a history
@@ -323,10 +324,7 @@ def test_client_lost(server, client):
     server.sh("umount /mnt/here")
     # R-4.4.1-01 R-4.4.1.3-01
     change(client, "/mnt/four", "/tmp/changed", "/tmp/fail")
-    server.kill()
-    server.start()
-    server.ready()
-    serve(server)
+    crash(server)
     TAP.run("the grace period of a server that has lost its power is over", server,
             "eventually grep -qx 0 /sys/module/dafsd/parameters/grace")
     TAP.run("what was changed under a lock is there", server,
@@ -421,11 +419,14 @@ def await_changes(server):
     time.sleep(random.random())
 
 
-def end_once(server, client):
+def stop_once(client):
     client.sh("sleep 1")
     for number in range(CHANGERS):
         TAP.run(f"program {number} goes on", client, f"kill -0 $changer{number}")
     client.sh("touch /tmp/over")
+
+
+def end_once(server, client):
     for number in range(CHANGERS):
         TAP.run(f"program {number} ends", client, f"wait $changer{number}", 8 * LEASE)
         records = int(said(client, f"cat /tmp/records{number}") or 0)
@@ -443,15 +444,51 @@ def known(client):
     return int(fields[0]) - int(fields[1]) - int(fields[2])
 
 
+def crash(server):
+    """Its power fails; it comes back with its disk."""
+    server.kill()
+    server.start()
+    server.ready()
+    serve(server)
+
+
+def begin_databases(client):
+    """SQLite and PostgreSQL, and programs that log the transactions that they are told of.
+    PostgreSQL's log is written by O_DSYNC, so by stable WRITEs."""
+    must("there are databases", client,
+         "export PGDATA=/mnt/once/pg; . $BED/postgres-lib.sh; cd /; chmod 755 /mnt /mnt/once; "
+         "postgres_make && postgres_start -c wal_sync_method=open_datasync && "
+         f"pgbench -q -i -s 1 -I dtGp && {BANK} make /mnt/once/bank.db")
+    client.sh(f"{BANK} work /mnt/once/bank.db bank /tmp/bank --until /tmp/over & bank=$!; "
+              "until [ -e /tmp/over ]; do pgbench -n -c 2 -t 25 || exit; done "
+              ">/tmp/pgbench 2>&1 & bench=$!")
+
+
+def end_databases(client):
+    TAP.run("transactions of SQLite have ended", client, "wait $bank", 8 * LEASE)
+    TAP.run("transactions of PostgreSQL have ended", client, "wait $bench || { cat /tmp/pgbench; "
+            "tail -n 50 /tmp/postgres.log; false; }", 8 * LEASE)
+    TAP.run("SQLite has them, once", client, f"{BANK} check /mnt/once/bank.db /tmp/bank")
+    TAP.run("PostgreSQL has them, once", client,
+            "told=$(pgbench_told /tmp/pgbench); echo $told transactions; "
+            "[ $told -gt 0 ] && [ $(postgres_history) = $told ]")
+    TAP.same("its books are balanced", said(client, "postgres_balanced"), "t")
+    TAP.run("its page checksums are right", client,
+            "as_postgres pg_ctl -w -m fast stop && as_postgres pg_checksums --check")
+    client.sh("rm -r /mnt/once/pg /mnt/once/bank.db")
+
+
 def test_server_crash(server, client):
-    """R-5.2.4-01: each change is executed once, although the server crashes again and again."""
+    """R-5.2.4-01: each change, and each transaction, is executed once, although the server crashes
+    again and again."""
     begin_once(client, "timeo=100")
+    begin_databases(client)
     for _ in range(CRASHES):
         await_changes(server)
-        server.kill()
-        server.start()
-        server.ready()
-        serve(server)
+        crash(server)
+    await_changes(server)
+    stop_once(client)
+    end_databases(client)
     end_once(server, client)
 
 
@@ -509,6 +546,7 @@ def test_failover(server, client):
                      said(then, f"{HOLD} try /srv/data/locked"), "locked")
             now, then = then, now
         TAP.run("its holder writes", client, "touch /tmp/release; wait $holder")
+        stop_once(client)
         end_once(server, client)
         server.wrong += standby.wrong
 

@@ -19,6 +19,7 @@ import errno
 import fcntl
 import hashlib
 import json
+import mmap
 import os
 import random
 import signal
@@ -39,6 +40,7 @@ GRACE = "/sys/module/dafsd/parameters/grace"
 PATIENCE = 300
 CLIENT = "replay-"
 EXACT = "s"
+PAGE = 4096
 
 
 def digest(data):
@@ -215,14 +217,19 @@ class Exact:
         self.exported = exported
         self.state = state
         self.log = os.open(f"{where}/log", os.O_WRONLY | os.O_APPEND)
-        self.names = {"log"}
+        # each write is one request, and stable
+        self.direct = os.open(f"{where}/data", os.O_WRONLY | os.O_DIRECT)
+        self.names = {"data", "log"}
         self.content = b""
+        self.data = b""
+        self.mode = 0o644
         self.number = 0
         self.told = store.executed(state, CLIENT + EXACT)
         self.note()
 
     def there(self):
-        return {"names": sorted(self.names), "content": digest(self.content)}
+        return {"names": sorted(self.names), "content": digest(self.content),
+                "data": digest(self.data), "mode": self.mode}
 
     def note(self, request=None):
         self.record.note("exact", self.number, request=request, **self.there())
@@ -257,6 +264,19 @@ class Exact:
             line = f"{number:08}\n".encode() * (1000 if number % 2 else 1)
             self.content += line
             self.step(os.write, self.log, line)
+            self.write(number)
+            self.mode ^= 0o020
+            self.step(os.chmod, self.path("data"), self.mode)
+            self.write(number + 1)
+            self.data = self.data[:PAGE // 2]
+            self.step(os.truncate, self.path("data"), len(self.data))
+
+    def write(self, number):
+        """One page, which is there as a whole or not"""
+        page = mmap.mmap(-1, PAGE)
+        page.write(f"{number:07}\n".encode() * (PAGE // 8))
+        self.data = self.data[:PAGE].ljust(PAGE, b"\0") + page[:]
+        self.step(os.pwrite, self.direct, page, PAGE)
 
 
 def mount(where, client):
@@ -446,7 +466,7 @@ def main():
                 with open(f"{exported}/{client}.{kind}{n}", "wb") as file:
                     file.write(random.Random(f"{client}{kind}{n}").randbytes(20000))
     os.mkdir(f"{exported}/exact")
-    for name in "any", "exact/log":
+    for name in "any", "exact/data", "exact/log":
         with open(f"{exported}/{name}", "wb"):
             pass
     os.sync()

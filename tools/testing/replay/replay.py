@@ -188,9 +188,11 @@ class Server:
             return hashlib.sha256(file.read()).hexdigest()
 
     def exact(self):
-        """The names in the folder of the client whose requests are executed once, and its log"""
+        """The names in the folder of the client whose requests are executed once, and its files"""
         return {"names": sorted(os.listdir(f"{self.exported}/exact")),
-                "content": self.content("exact/log")}
+                "content": self.content("exact/log"),
+                "data": self.content("exact/data"),
+                "mode": os.stat(f"{self.exported}/exact/data").st_mode & 0o777}
 
     def check_rest(self):
         """Each file of before-images is of a lock."""

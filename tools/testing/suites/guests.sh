@@ -3,7 +3,7 @@
 # Two machines: data, shared files, and the loss of either or of the link under load.
 # bed: host
 # timeout: 900
-# needs: guest qemu
+# needs: guest qemu postgres
 # processors: all
 #
 # guests:slow_commit ... runs only these tests.

@@ -255,12 +255,13 @@ static void dafs_stable_unrecorded_test(struct kunit *test)
 {
 	static const u32 unrecorded[] = {
 		0, DAFS_PROC_CLOSE, DAFS_PROC_COMMIT, DAFS_PROC_LOCK, DAFS_PROC_LOCKU,
-		DAFS_PROC_OPEN, DAFS_PROC_OPEN_DOWNGRADE, DAFS_PROC_SETATTR_INLINE,
-		DAFS_PROC_WRITE_DIRECT, DAFS_PROC_WRITE_INLINE,
+		DAFS_PROC_OPEN, DAFS_PROC_OPEN_DOWNGRADE, DAFS_PROC_WRITE_DIRECT,
+		DAFS_PROC_WRITE_INLINE,
 	};
 	static const u32 recorded[] = {
 		DAFS_PROC_APPEND_DIRECT, DAFS_PROC_APPEND_INLINE, DAFS_PROC_CREATE,
-		DAFS_PROC_LINK, DAFS_PROC_REMOVE, DAFS_PROC_RENAME,
+		DAFS_PROC_LINK, DAFS_PROC_REMOVE, DAFS_PROC_RENAME, DAFS_PROC_SETATTR_DIRECT,
+		DAFS_PROC_SETATTR_INLINE,
 	};
 	struct stable *s = stable(test);
 	unsigned int i;
@@ -329,6 +330,14 @@ static const struct stable_case stable_cases[] = {
 	{ DAFS_PROC_APPEND_INLINE, DAFSD_CRASH_EXECUTED },
 	{ DAFS_PROC_APPEND_INLINE, DAFSD_CRASH_EXECUTED, true },
 	{ DAFS_PROC_APPEND_INLINE, DAFSD_CRASH_RECORDED },
+	{ DAFS_PROC_SETATTR_INLINE, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_SETATTR_INLINE, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_SETATTR_INLINE, DAFSD_CRASH_EXECUTED, true },
+	{ DAFS_PROC_SETATTR_INLINE, DAFSD_CRASH_RECORDED },
+	{ DAFS_PROC_WRITE_INLINE, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_WRITE_INLINE, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_WRITE_INLINE, DAFSD_CRASH_EXECUTED, true },
+	{ DAFS_PROC_WRITE_INLINE, DAFSD_CRASH_RECORDED },
 };
 
 static void stable_describe(const struct stable_case *c, char *desc)
@@ -378,6 +387,23 @@ static void stable_case_args(struct stable *s, u32 proc, union dafs_args *args)
 			.newname = dafs_test_str("new"),
 		};
 		break;
+	case DAFS_PROC_SETATTR_INLINE:
+		args->setattr_inline = (struct dafs_setattr_inline_args){
+			.filehandle = dafs_test_lookup(s->test, s->fix, "file"),
+			.obj_attributes.included = DAFS_FATTR_OBJECT_SIZE,
+			.obj_attributes.valid = DAFS_FATTR_OBJECT_SIZE,
+			.obj_attributes.object_size = 8,
+		};
+		break;
+	case DAFS_PROC_WRITE_INLINE:
+		args->write_inline = (struct dafs_write_inline_args){
+			.filehandle = dafs_test_lookup(s->test, s->fix, "file"),
+			.offset = 4,
+			.byte_count = 4,
+			.stable_how = DAFS_DATA_SYNC,
+			.data = "more",
+		};
+		break;
 	default:
 		args->append_inline = (struct dafs_append_inline_args){
 			.filehandle = dafs_test_lookup(s->test, s->fix, "file"),
@@ -407,6 +433,8 @@ static bool stable_executed(struct stable *s, u32 proc)
 	case DAFS_PROC_RENAME:
 		return !stable_is_there(s, "file") && stable_is_there(s, "new");
 	case DAFS_PROC_APPEND_INLINE:
+	case DAFS_PROC_SETATTR_INLINE:
+	case DAFS_PROC_WRITE_INLINE:
 		dafs_backing_stat(s->fix, "file", &stat);
 		return stat.size == 8;
 	default:
@@ -420,6 +448,7 @@ static void dafs_stable_crash_test(struct kunit *test)
 	const struct stable_case *c = test->param_value;
 	const struct dafs_flavour swapped = { .swab = true };
 	bool executed = c->crash != DAFSD_CRASH_INTENDED;
+	dafs_status_t absent = DAFSERR_NOXID_MATCH;
 	union dafs_args args = {};
 	union dafs_res res = {};
 	struct stable *s;
@@ -433,13 +462,18 @@ static void dafs_stable_crash_test(struct kunit *test)
 			   stable_call(s, c->proc, &args, NULL));
 	KUNIT_EXPECT_EQ(test, executed, stable_executed(s, c->proc));
 	stable_crash(s);
-	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : DAFSERR_NOXID_MATCH,
-			   stable_check(s));
-	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : DAFSERR_NOXID_MATCH,
-			   stable_fetch(s, &res));
+	/* a WRITE that is not stable leaves no record */
+	if (c->proc == DAFS_PROC_WRITE_INLINE)
+		absent = DAFSERR_UNKNOWN_SESSION;
+	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : absent, stable_check(s));
+	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : absent, stable_fetch(s, &res));
 	KUNIT_EXPECT_EQ(test, executed, stable_executed(s, c->proc));
 	if (executed && c->proc == DAFS_PROC_APPEND_INLINE)
 		KUNIT_EXPECT_EQ(test, 4, res.append.offset);
+	if (executed && c->proc == DAFS_PROC_SETATTR_INLINE)
+		KUNIT_EXPECT_EQ(test, DAFS_FATTR_OBJECT_SIZE, res.setattr.attr_request_bitmap);
+	if (executed && c->proc == DAFS_PROC_WRITE_INLINE)
+		KUNIT_EXPECT_EQ(test, 4, res.write.count);
 	if (executed && c->proc == DAFS_PROC_CREATE) {
 		struct dafs_fh fh = dafs_test_lookup(test, s->fix, "new");
 
@@ -447,6 +481,137 @@ static void dafs_stable_crash_test(struct kunit *test)
 	}
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_discard(s));
 	test->param_value = c;
+}
+
+/* SETATTR of "file" */
+static dafs_status_t stable_setattr(struct stable *s, const struct dafs_fattr *attr)
+{
+	struct dafs_setattr_inline_args args = {
+		.filehandle = dafs_test_lookup(s->test, s->fix, "file"),
+		.obj_attributes = *attr,
+	};
+
+	args.obj_attributes.valid = attr->included;
+	return stable_call(s, DAFS_PROC_SETATTR_INLINE, &args, NULL);
+}
+
+#define STABLE_TIMES	(DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET)
+
+/* Attributes to be set, with the values of stable_attr() */
+static const u64 stable_attrs[] = {
+	DAFS_FATTR_MODE,
+	DAFS_FATTR_OWNER,
+	DAFS_FATTR_OWNER_GROUP,
+	DAFS_FATTR_MODE | DAFS_FATTR_OWNER | DAFS_FATTR_OBJECT_SIZE,
+	DAFS_FATTR_TIME_ACCESS_SET,
+	DAFS_FATTR_TIME_MODIFY_SET,
+	DAFS_FATTR_MODE | STABLE_TIMES,
+	DAFS_FATTR_MIME_TYPE,
+};
+
+static void stable_attr(u64 which, struct dafs_fattr *attr)
+{
+	*attr = (struct dafs_fattr){
+		.included = which,
+		.mode = 0751,
+		.object_size = 2,
+		.owner = dafs_test_str("12"),
+		.owner_group = dafs_test_str("34"),
+		.mime_type = dafs_test_str("text/plain"),
+		.time_access_set.how = DAFS_SET_TO_CLIENT_TIME,
+		.time_access_set.client_time = { .seconds = 1234567, .nseconds = 891 },
+		.time_modify_set.how = DAFS_SET_TO_SERVER_TIME,
+	};
+}
+
+static void stable_attr_crash(struct kunit *test, const struct dafs_fattr *attr, bool executed)
+{
+	struct stable *s = stable(test);
+	union dafs_res res;
+
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	/* so that its time of change differs */
+	msleep(20);
+	dafsd_intent_crash = executed ? DAFSD_CRASH_EXECUTED : DAFSD_CRASH_INTENDED;
+	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : DAFSERR_IO,
+			   stable_setattr(s, attr));
+	stable_crash(s);
+	if (!executed) {
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+		return;
+	}
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_fetch(s, &res));
+	KUNIT_EXPECT_EQ(test, attr->included, res.setattr.attr_request_bitmap);
+}
+
+/* R-5.2.4-02: all attributes that can be set tell afterwards whether they were. */
+static void dafs_stable_attrs_test(struct kunit *test)
+{
+	struct dafs_fattr *attr = kunit_kzalloc(test, sizeof(*attr), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	for (i = 0; i < ARRAY_SIZE(stable_attrs); i++) {
+		stable_attr(stable_attrs[i], attr);
+		stable_attr_crash(test, attr, false);
+		stable_attr_crash(test, attr, true);
+	}
+}
+
+/* What others do later is not undone by a request that was executed before: it is not repeated. */
+static void dafs_stable_later_test(struct kunit *test)
+{
+	struct stable *s = stable(test);
+	union dafs_args args = {};
+
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	stable_case_args(s, DAFS_PROC_WRITE_INLINE, &args);
+	dafsd_intent_crash = DAFSD_CRASH_RECORDED;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_call(s, DAFS_PROC_WRITE_INLINE, &args,
+							     NULL));
+	dafs_backing_write(test, s->fix, "file", "other", 5);
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+
+	s = stable(test);
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	stable_case_args(s, DAFS_PROC_SETATTR_INLINE, &args);
+	dafsd_intent_crash = DAFSD_CRASH_RECORDED;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_call(s, DAFS_PROC_SETATTR_INLINE, &args,
+							     NULL));
+	dafs_backing_write(test, s->fix, "file", "other", 5);
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+}
+
+/* Of data that is not all there, and of a file that is gone, it is said that it was not written. */
+static void dafs_stable_torn_test(struct kunit *test)
+{
+	u32 len = PAGE_SIZE + 4;
+	u8 *data = kunit_kzalloc(test, len, GFP_KERNEL);
+	union dafs_args args = {};
+	struct stable *s;
+	unsigned int gone;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	memset(data, 'd', len);
+	for (gone = 0; gone < 2; gone++) {
+		s = stable(test);
+		dafs_backing_write(test, s->fix, "file", "", 0);
+		stable_case_args(s, DAFS_PROC_WRITE_INLINE, &args);
+		args.write_inline.offset = 0;
+		args.write_inline.byte_count = 2 * len / 3;
+		args.write_inline.data = data;
+		dafsd_intent_crash = DAFSD_CRASH_INTENDED;
+		DAFS_EXPECT_STATUS(test, DAFSERR_IO,
+				   stable_call(s, DAFS_PROC_WRITE_INLINE, &args, NULL));
+		dafs_backing_write(test, s->fix, "file", data, len / 3);
+		if (gone)
+			dafs_backing_remove(s->fix, "file");
+		stable_crash(s);
+		DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
+	}
 }
 
 #define STABLE_SIZE	(PAGE_SIZE - 2)
@@ -565,6 +730,23 @@ static void dafs_stable_failed_test(struct kunit *test)
 	stable_crash(s);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOTEMPTY, stable_fetch(s, &res));
+
+	/* and how far it came */
+	s = stable(test);
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	dafs_backing_chown(test, s->fix, "file", 12, 12);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_register(s->conn, 34, 34, s->handle));
+	args.setattr_inline = (struct dafs_setattr_inline_args){
+		.filehandle = dafs_test_lookup(test, s->fix, "file"),
+		.obj_attributes.included = DAFS_FATTR_MODE,
+		.obj_attributes.valid = DAFS_FATTR_MODE,
+	};
+	DAFS_EXPECT_STATUS(test, DAFSERR_PERM,
+			   stable_call(s, DAFS_PROC_SETATTR_INLINE, &args, NULL));
+	stable_crash(s);
+	res.setattr.attr_request_bitmap = DAFS_FATTR_ALL;
+	DAFS_EXPECT_STATUS(test, DAFSERR_PERM, stable_fetch(s, &res));
+	KUNIT_EXPECT_EQ(test, 0, res.setattr.attr_request_bitmap);
 
 	s = stable(test);
 	dafs_backing_write(test, s->fix, "file", "data", 4);
@@ -699,6 +881,9 @@ static struct kunit_case stable_kunit_cases[] = {
 	KUNIT_CASE(dafs_stable_unrecorded_test),
 	KUNIT_CASE(dafs_stable_clean_test),
 	KUNIT_CASE_PARAM(dafs_stable_crash_test, stable_cases_gen_params),
+	KUNIT_CASE(dafs_stable_attrs_test),
+	KUNIT_CASE(dafs_stable_later_test),
+	KUNIT_CASE(dafs_stable_torn_test),
 	KUNIT_CASE(dafs_stable_part_test),
 	KUNIT_CASE(dafs_stable_other_test),
 	KUNIT_CASE(dafs_stable_two_test),

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes of data and of attributes that are executed exactly once: appends, WRITEs that are to be
+ * stable, and SETATTR.  See intent.c.
+ *
+ * All writes hold their bytes, so that what a stable one has written is there to be found until its
+ * outcome is durable.  An append knows its bytes only when it has the lock of the file, which it
+ * must not have while it waits.  SETATTR holds the bytes that it cuts off, and all of them if it
+ * sets more than the size: writing changes times and modes, too.
+ */
+#include <linux/crc32c.h>
+#include <linux/fs.h>
+#include <linux/slab.h>
+#include <linux/time64.h>
+#include <linux/uio.h>
+#include <linux/unaligned.h>
+#include <linux/dafs/codec.h>
+#include <linux/dafs/status.h>
+#include "../request/request.h"
+#include "../session/respcache.h"
+#include "../session/server.h"
+#include "../vfs/fh.h"
+#include "intent_impl.h"
+
+/* Bytes of attributes that are recorded; there is more only with a strange MIME type */
+#define DAFSD_MAX_ATTRS		SZ_4K
+
+/* How many pages of the file does data reach into? */
+static u32 dafsd_data_pages(loff_t offset, size_t len)
+{
+	return DIV_ROUND_UP(offset_in_page(offset) + len, PAGE_SIZE);
+}
+
+/* Return: false without memory. */
+static bool dafsd_data_sum(struct dafsd_witness *w, const struct iov_iter *data)
+{
+	loff_t pos = le64_to_cpu(w->offset);
+	struct iov_iter iter = *data;
+	u8 *part = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	u8 *sum = w->names;
+	size_t n;
+
+	if (!part)
+		return false;
+	while ((n = copy_from_iter(part, PAGE_SIZE - offset_in_page(pos), &iter))) {
+		put_unaligned_le32(crc32c(0, part, n), sum);
+		sum += sizeof(__le32);
+		pos += n;
+	}
+	kfree(part);
+	return true;
+}
+
+/* Record that data is about to be written.  Return: as dafsd_intent_record(). */
+static dafs_status_t dafsd_intent_data(struct dafsd_rqst *rq, struct inode *inode, loff_t offset,
+				       const struct iov_iter *data)
+{
+	u32 pages = dafsd_data_pages(offset, iov_iter_count(data));
+	struct dafsd_witness *w;
+
+	if (!dafsd_intent_wanted(rq))
+		return DAFS_STATUS_OK;
+	if (!dafsd_persist_possible(inode))
+		return dafsd_intent_record(rq, NULL);
+	w = dafsd_witness_alloc(pages * sizeof(__le32), 0);
+	if (!w)
+		return DAFSERR_RESOURCE;
+	w->offset = cpu_to_le64(offset);
+	w->length = cpu_to_le32(iov_iter_count(data));
+	if (!dafsd_persist_identify(inode, &w->dir) || !dafsd_data_sum(w, data)) {
+		kfree(w);
+		return DAFSERR_RESOURCE;
+	}
+	return dafsd_intent_record(rq, w);
+}
+
+/* Record the outcome, if there is an intent. */
+static void dafsd_intent_outcome(struct dafsd_rqst *rq, dafs_status_t status)
+{
+	if (rq->response && rq->response->intended)
+		dafsd_intent_settle(rq, status);
+}
+
+/**
+ * dafsd_intent_try_append() - hold the bytes behind the end of a file
+ * @inode: the file
+ * @len: how many
+ * @hold: for them
+ *
+ * Context: holds dafsd_file.append exclusively, so that no other client changes the size.
+ * Return: false if a request holds some: the caller gives up that lock before dafsd_hold_wait().
+ */
+bool dafsd_intent_try_append(struct inode *inode, size_t len, struct dafsd_hold *hold)
+{
+	loff_t size = i_size_read(inode);
+
+	*hold = (struct dafsd_hold){};
+	if (!READ_ONCE(dafsd_server.stable_streams))
+		return true;
+	hold->inode = inode;
+	hold->first = size;
+	hold->last = size + len - 1;
+	return dafsd_hold_try(hold);
+}
+
+/**
+ * dafsd_intent_append() - data is about to be appended
+ * @rq: the request
+ * @inode: the file
+ * @data: what
+ *
+ * Context: may sleep for the store; holds dafsd_file.append exclusively.
+ * Return: OK, and dafsd_intent_appended() is to be called; RESOURCE, or IO if the store cannot be
+ * written: nothing is to be appended.
+ */
+dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
+				  const struct iov_iter *data)
+{
+	return dafsd_intent_data(rq, inode, i_size_read(inode), data);
+}
+
+/**
+ * dafsd_intent_appended() - data was appended, and is stable; or none of it is in the file
+ * @rq: the request, after dafsd_intent_append()
+ * @status: OK, or why not
+ * @offset: where it is
+ *
+ * Context: may sleep for the store; without OK holds dafsd_file.append exclusively.
+ */
+void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offset)
+{
+	const struct dafsd_witness *w = rq->response ? rq->response->witness : NULL;
+
+	/* a program of the server has come first: nothing will be found where it was to be */
+	if (!status && w && le64_to_cpu(w->offset) != offset)
+		dafsd_response_set_witness(rq->response, NULL, 0);
+	dafsd_intent_outcome(rq, status);
+}
+
+/**
+ * dafsd_intent_write() - data is about to be written at an offset
+ * @rq: the request
+ * @inode: the file
+ * @offset: where
+ * @data: what
+ * @stable: it is answered when it is stable
+ * @hold: for its bytes
+ *
+ * Context: may sleep, also for the store; has no lock of the file.
+ * Return: OK, and dafsd_intent_written() is to be called; RESOURCE, or IO if the store cannot be
+ * written: nothing is to be written.
+ */
+dafs_status_t dafsd_intent_write(struct dafsd_rqst *rq, struct inode *inode, u64 offset,
+				 const struct iov_iter *data, bool stable, struct dafsd_hold *hold)
+{
+	dafs_status_t status = DAFS_STATUS_OK;
+
+	*hold = (struct dafsd_hold){};
+	if (!READ_ONCE(dafsd_server.stable_streams) || !iov_iter_count(data))
+		return DAFS_STATUS_OK;
+	hold->inode = inode;
+	hold->first = offset;
+	hold->last = offset + iov_iter_count(data) - 1;
+	dafsd_hold_take(hold);
+	if (stable)
+		status = dafsd_intent_data(rq, inode, offset, data);
+	if (status)
+		dafsd_hold_end(hold);
+	return status;
+}
+
+/**
+ * dafsd_intent_written() - data was written, or attributes were set, and that is stable
+ * @rq: the request, after dafsd_intent_write() or dafsd_intent_setattr()
+ * @status: OK, or why not all of it was done
+ * @hold: what it holds; others may change that now
+ *
+ * Context: may sleep for the store; has no write access to a file system.
+ */
+void dafsd_intent_written(struct dafsd_rqst *rq, dafs_status_t status, struct dafsd_hold *hold)
+{
+	dafsd_intent_outcome(rq, status);
+	dafsd_hold_end(hold);
+}
+
+/* Return: the witness; NULL if there is none, or not enough memory for it. */
+static struct dafsd_witness *dafsd_attrs_describe(const struct inode *inode,
+						  const struct dafs_fattr *attr, u64 which)
+{
+	struct dafs_buf buf = { .swab = IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) };
+	struct dafs_fattr wanted = *attr;
+	struct dafsd_witness *w;
+
+	wanted.included = which;
+	wanted.valid = which;
+	buf.len = dafs_fattr_size(&wanted);
+	if (buf.len > DAFSD_MAX_ATTRS)
+		return NULL;
+	w = dafsd_witness_alloc(buf.len, 0);
+	if (!w)
+		return NULL;
+	buf.base = w->names;
+	w->offset = cpu_to_le64(timespec64_to_ns(&(struct timespec64){
+		inode_get_ctime_sec(inode), inode_get_ctime_nsec(inode) }));
+	if (dafsd_persist_identify(inode, &w->dir) && dafs_encode_fattr(&buf, &wanted) >= 0)
+		return w;
+	kfree(w);
+	return NULL;
+}
+
+/**
+ * dafsd_intent_setattr() - attributes are about to be set
+ * @rq: the request
+ * @fh: the object
+ * @attr: the attributes, with their values
+ * @which: DAFS_FATTR_*: those that are to be set
+ * @hold: for what they are about
+ *
+ * Context: may sleep, also for the store; has no lock of the file, nor write access to a file
+ * system.
+ * Return: OK, and dafsd_intent_written() is to be called; RESOURCE, or IO if the store cannot be
+ * written: nothing is to be set.
+ */
+dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+				   const struct dafs_fattr *attr, u64 which,
+				   struct dafsd_hold *hold)
+{
+	struct dafsd_witness *w = NULL;
+	struct inode *inode;
+	dafs_status_t status;
+
+	*hold = (struct dafsd_hold){};
+	if (!which || !READ_ONCE(dafsd_server.stable_streams) || dafsd_fh_is_pseudo(fh))
+		return DAFS_STATUS_OK;
+	inode = dafsd_fh_inode(fh);
+	hold->inode = inode;
+	hold->first = which == DAFS_FATTR_OBJECT_SIZE ? attr->object_size : 0;
+	hold->last = U64_MAX;
+	dafsd_hold_take(hold);
+	if (!dafsd_intent_wanted(rq))
+		return DAFS_STATUS_OK;
+	if (dafsd_persist_possible(inode))
+		w = dafsd_attrs_describe(inode, attr, which);
+	status = dafsd_intent_record(rq, w);
+	if (status)
+		dafsd_hold_end(hold);
+	return status;
+}
+
+/**
+ * dafsd_intent_truncate() - a file is about to be emptied by OPEN, which is not recorded
+ * @inode: the file
+ * @hold: for its bytes; dafsd_hold_end() is to be called
+ *
+ * Context: may sleep; has no lock of the file, nor write access to a file system.
+ */
+void dafsd_intent_truncate(const struct inode *inode, struct dafsd_hold *hold)
+{
+	*hold = (struct dafsd_hold){};
+	if (!READ_ONCE(dafsd_server.stable_streams))
+		return;
+	hold->inode = inode;
+	hold->last = U64_MAX;
+	dafsd_hold_take(hold);
+}
