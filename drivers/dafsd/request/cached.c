@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What requests leave in the response cache of their session, see session/respcache.c. */
+#include "../session/conn.h"
 #include "../session/respcache.h"
 #include "../session/session.h"
 #include "procedure.h"
@@ -11,6 +12,23 @@ static bool dafsd_cached_counts(const struct dafsd_rqst *rq)
 	return rq->ses->respcache &&
 	       (rq->proc->class >= DAFSD_FS_MODIFY ||
 		(rq->proc->class == DAFSD_SIMPLE && (rq->base.hdr.chain_flags & DAFS_CHF_SAVE)));
+}
+
+/**
+ * dafsd_cached_arrived() - a request has arrived
+ * @rq: the request; its connection is set
+ *
+ * It may be what shows that the client has the responses on streams that were taken back.
+ *
+ * Context: any; holds the lock of the responder.
+ */
+void dafsd_cached_arrived(const struct dafsd_rqst *rq)
+{
+	struct dafsd_conn *conn = rq->conn;
+	struct dafsd_session *ses = READ_ONCE(conn->ses);
+
+	if (READ_ONCE(conn->state) == DAFSD_CONN_READY && ses && ses->op == conn && ses->respcache)
+		dafsd_respcache_expire(ses->respcache, dafs_responder_limit(conn->responder));
 }
 
 /**
@@ -27,6 +45,7 @@ dafs_status_t dafsd_cached_begin(struct dafsd_rqst *rq)
 	/* it may have been handled before, in vain */
 	if (rq->response || !dafsd_cached_counts(rq))
 		return DAFS_STATUS_OK;
+	dafsd_respcache_reap(rq->ses->respcache);
 	rq->response = dafsd_response_begin(rq->ses->respcache, hdr->stream_id, hdr->seq_number,
 					    hdr->procedure);
 	return rq->response ? DAFS_STATUS_OK : DAFSERR_RESOURCE;

@@ -597,6 +597,7 @@ static void dafsd_rqst_arrived(struct dafs_rqst *base)
 	dafsd_rqst_hand(rq, DAFSD_OWNER_ANSWERED, DAFSD_OWNER_CHAINED);
 	atomic_inc(&conn->busy);
 	dafsd_rqst_renew(conn);
+	dafsd_cached_arrived(rq);
 	rq->proc = NULL;
 	rq->stage = DAFSD_STAGE_BEGIN;
 	rq->lane = NULL;

@@ -190,6 +190,7 @@ void dafsd_unpark_alone(struct dafsd_conn *conn);
 void dafsd_park_end(struct dafsd_conn *conn);
 
 /* cached.c: what is remembered of them */
+void dafsd_cached_arrived(const struct dafsd_rqst *rq);
 dafs_status_t dafsd_cached_begin(struct dafsd_rqst *rq);
 void dafsd_cached_end(struct dafsd_rqst *rq);
 

@@ -95,6 +95,8 @@ struct dafsd_respcache *dafsd_respcache_alloc(struct dafsd_server *server,
 	cache->server = server;
 	cache->session_id = *session_id;
 	cache->nr = streams;
+	cache->streams = streams;
+	init_llist_head(&cache->expired);
 	return cache;
 }
 
@@ -135,19 +137,78 @@ struct dafsd_respcache *dafsd_respcache_create(struct dafsd_session *ses, unsign
 	return cache;
 }
 
+static void dafsd_response_free(struct dafsd_response *response)
+{
+	if (!response)
+		return;
+	kvfree(response->more);
+	kfree(response->witness);
+	kfree(response);
+}
+
+static void dafsd_responses_free(struct llist_node *expired)
+{
+	struct dafsd_response *response, *next;
+
+	llist_for_each_entry_safe(response, next, expired, expired)
+		dafsd_response_free(response);
+}
+
+/**
+ * dafsd_respcache_expire() - forget what was answered on streams that were taken back (5.2.2)
+ * @cache: the cache of a session
+ * @streams: how many there still are; the client has all responses on higher ones
+ *
+ * What has a record stays: the next request of the stream replaces that.
+ *
+ * Context: any; holds the lock of the responder of its operation channel, so that no request of
+ * these streams is executed, or begins.
+ */
+void dafsd_respcache_expire(struct dafsd_respcache *cache, unsigned int streams)
+{
+	struct dafsd_response *response;
+	unsigned int n;
+
+	for (n = streams; n < cache->streams; n++) {
+		response = cache->responses[n];
+		if (!response || response->recorded)
+			continue;
+		WRITE_ONCE(cache->responses[n], NULL);
+		llist_add(&response->expired, &cache->expired);
+	}
+	cache->streams = min(streams, cache->nr);
+}
+
+/**
+ * dafsd_respcache_reap() - free what dafsd_respcache_expire() has left
+ * @cache: the cache of a session
+ *
+ * A query may have found that just before, but not as long as the channel is open.
+ *
+ * Context: may sleep.
+ */
+void dafsd_respcache_reap(struct dafsd_respcache *cache)
+{
+	struct llist_node *expired = NULL;
+
+	if (llist_empty(&cache->expired))
+		return;
+	spin_lock(&cache->server->sessions_lock);
+	if (cache->op && dafs_chan_is_open(cache->op->chan))
+		expired = llist_del_all(&cache->expired);
+	spin_unlock(&cache->server->sessions_lock);
+	dafsd_responses_free(expired);
+}
+
 static void dafsd_respcache_free(struct kref *ref)
 {
 	struct dafsd_respcache *cache = container_of(ref, struct dafsd_respcache, ref);
 	unsigned int n;
 
 	dafsd_respcache_give_up(cache);
-	for (n = 0; n < cache->nr; n++) {
-		if (cache->responses[n]) {
-			kvfree(cache->responses[n]->more);
-			kfree(cache->responses[n]->witness);
-		}
-		kfree(cache->responses[n]);
-	}
+	for (n = 0; n < cache->nr; n++)
+		dafsd_response_free(cache->responses[n]);
+	dafsd_responses_free(llist_del_all(&cache->expired));
 	kfree(cache);
 }
 

@@ -5,6 +5,7 @@
 
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/dafs/codec.h>
 
 struct dafsd_client;
@@ -63,6 +64,7 @@ enum dafsd_response_mark {
  * @missing: of an append of a former run: not all of it is there, or of one before it
  * @witness_len: bytes of @witness
  * @witness: by which it is found whether it was executed, see state/intent.c, or NULL
+ * @expired: in dafsd_respcache.expired
  */
 struct dafsd_response {
 	enum dafsd_response_state state;
@@ -80,6 +82,7 @@ struct dafsd_response {
 	bool missing;
 	u32 witness_len;
 	void *witness;
+	struct llist_node expired;
 };
 
 /* Is it the answer to a request that was not executed, and that its client sends once more? */
@@ -118,6 +121,8 @@ struct dafsd_respcache_owner {
  * @number: in the order of dafsd_server.revived
  * @charged: its part of dafsd_server.stable_streams
  * @swab: the results are in the byte order of other machines
+ * @streams: that there still are; guarded by the lock of the responder of @op
+ * @expired: of others; freed while @op is open, so that no query reads them
  * @nr: streams of the session
  * @responses: by stream; NULL if it was not used yet
  */
@@ -136,6 +141,8 @@ struct dafsd_respcache {
 	u64 number;
 	unsigned int charged;
 	bool swab;
+	unsigned int streams;
+	struct llist_head expired;
 	unsigned int nr;
 	struct dafsd_response *responses[] __counted_by(nr);
 };
@@ -158,6 +165,9 @@ dafs_status_t dafsd_respcache_query(const struct dafsd_session *asker,
 				    const struct dafsd_response **response);
 dafs_status_t dafsd_respcache_discard(const struct dafsd_session *asker,
 				      const struct dafs_session_id *session_id);
+
+void dafsd_respcache_expire(struct dafsd_respcache *cache, unsigned int streams);
+void dafsd_respcache_reap(struct dafsd_respcache *cache);
 
 struct dafsd_response *dafsd_response_slot(struct dafsd_respcache *cache, u16 stream);
 struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 stream, u16 seq,

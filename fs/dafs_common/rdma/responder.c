@@ -34,7 +34,8 @@
  * @nreq: the present Nreq, which has been promised to the requester
  * @target: the Nreq to reach
  * @limit: number of streams that the requester may still consider valid (E-41)
- * @unproven: requests to receive until the requester must know of the last reduction, or 0
+ * @unproven: requests to receive until the requester must know of the last reduction, and have
+ *	what was answered on the streams above it; or 0
  * @growing: receives for a higher Nreq are being posted
  * @nr_rqsts: number of request structures
  * @most_rqsts: upper limit of @nr_rqsts
@@ -266,16 +267,42 @@ u16 dafs_responder_nreq(struct dafs_responder *rp)
 }
 EXPORT_SYMBOL_GPL(dafs_responder_nreq);
 
+/**
+ * dafs_responder_limit() - how many streams may the requester still use?
+ * @rp: responder
+ *
+ * Context: holds the lock of @rp, as in ->request().
+ * Return: their number; it has received all responses on higher ones (5.2.2).
+ */
+u16 dafs_responder_limit(const struct dafs_responder *rp)
+{
+	lockdep_assert_held(&rp->lock);
+	return rp->limit;
+}
+EXPORT_SYMBOL_GPL(dafs_responder_limit);
+
+/* Is a request in progress on a stream that is taken back? */
+static bool dafs_responder_expires(const struct dafs_responder *rp)
+{
+	u16 limit = min_t(u16, rp->limit, DAFS_MAX_NREQ);
+
+	return find_next_bit(rp->busy, limit, rp->nreq) < limit;
+}
+
 /*
  * When a reduction was announced, fewer requests than the old Nreq were in transit.  When
  * as many requests as the old Nreq have arrived since then, the last of them used a credit
  * that was sent with the announcement or after it, so the requester knows the reduction
- * (5.2.2.2).
+ * (5.2.2.2).  The same holds for the last response on a stream that was taken back.
  */
 static void dafs_responder_count(struct dafs_responder *rp)
 {
 	lockdep_assert_held(&rp->lock);
-	if (rp->unproven && !--rp->unproven)
+	if (!rp->unproven || --rp->unproven)
+		return;
+	if (dafs_responder_expires(rp))
+		rp->unproven = 1;
+	else
 		rp->limit = rp->nreq;
 }
 
@@ -551,6 +578,8 @@ static bool dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *r
 	lockdep_assert_held(&rp->lock);
 	if (rqst->holds_stream)
 		__clear_bit(rqst->hdr.stream_id, rp->busy);
+	if (rqst->hdr.stream_id >= rp->nreq)
+		rp->unproven = rp->nreq;
 	if (rp->target >= rp->nreq) {
 		*target = rp->nreq;
 		return false;

@@ -70,6 +70,7 @@ void dafs_responder_destroy(struct dafs_responder *rp);
 int dafs_responder_open(struct dafs_responder *rp, u16 nreq);
 void dafs_responder_set_target(struct dafs_responder *rp, u16 target);
 u16 dafs_responder_nreq(struct dafs_responder *rp);
+u16 dafs_responder_limit(const struct dafs_responder *rp);
 void dafs_reply(struct dafs_rqst *rqst, dafs_status_t status, u32 len, struct ib_send_wr *first);
 
 extern unsigned int dafs_responder_most;

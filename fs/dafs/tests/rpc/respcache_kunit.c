@@ -407,7 +407,8 @@ static void dafs_respcache_chain_test(struct kunit *test)
 }
 
 /*
- * R-5.2.2-04: the server has taken a stream back; what was answered on it is known all the same.
+ * R-5.2.2-04: the server has taken a stream back; what was answered on it is known all the same,
+ * until the client must have it.
  * R-3.1.2.4-01: of no more streams than there may be requests outstanding.
  */
 static void dafs_respcache_shrunk_test(struct kunit *test)
@@ -432,6 +433,42 @@ static void dafs_respcache_shrunk_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_check_over(l, nr - 1, seq));
 	for (n = nr; n < 2U * nr; n++)
 		DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, lost_check(l, n, seq, 0));
+}
+
+/*
+ * R-5.2.2.1-01, R-5.2.2.2-01: when the client must have what was answered on streams that were
+ * taken back, the server forgets that, and remembers what is done when there are more again.
+ */
+static void dafs_respcache_expired_test(struct kunit *test)
+{
+	struct lost *l = lost(test);
+	const u16 nr = l->login.res.connect.opts.max_requests;
+	struct dafsd_session *ses;
+	unsigned int n;
+
+	for (n = 1; n < nr; n++)
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, n, "none"));
+	ses = dafsd_session_find(&dafsd_server, &l->login.res.connect.session_id);
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	dafs_responder_set_target(ses->op->responder, 1);
+	/* each response takes one back; then there are as many requests as there were streams */
+	for (n = 1; n < 2U * nr + 1; n++) {
+		KUNIT_EXPECT_NOT_NULL(test, ses->respcache->responses[1]);
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
+		if (n > nr && !ses->respcache->responses[1])
+			break;
+	}
+	KUNIT_EXPECT_LT(test, n, 2U * nr + 1);
+	for (n = 1; n < nr; n++)
+		KUNIT_EXPECT_NULL(test, ses->respcache->responses[n]);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
+	KUNIT_EXPECT_TRUE(test, llist_empty(&ses->respcache->expired));
+	dafs_responder_set_target(ses->op->responder, nr);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_mkdir(l, nr - 1, "made", NULL));
+	dafsd_session_put(ses);
+	lost_lose(l);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_check_over(l, nr - 1, l->hdr.seq_number));
 }
 
 /* A client that loses one session after the other does not fill the memory. */
@@ -733,6 +770,7 @@ static struct kunit_case respcache_cases[] = {
 	KUNIT_CASE_PARAM(dafs_respcache_final_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_respcache_chain_test),
 	KUNIT_CASE(dafs_respcache_shrunk_test),
+	KUNIT_CASE(dafs_respcache_expired_test),
 	KUNIT_CASE(dafs_respcache_many_test),
 	KUNIT_CASE_PARAM(dafs_respcache_change_test, lost_changes_gen_params),
 	KUNIT_CASE(dafs_respcache_write_test),
