@@ -792,6 +792,7 @@ u32 raw_encode_res(struct raw_conn *conn, const struct dafs_req_hdr *hdr, dafs_s
 		.target_nreq = target,
 		.stream_id = hdr->stream_id,
 		.seq_number = hdr->seq_number,
+		.spec_cond = conn->srv ? conn->srv->spec_cond : 0,
 		.status = status,
 		.len = DAFS_HDR_SIZE,
 	};

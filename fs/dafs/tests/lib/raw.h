@@ -154,6 +154,7 @@ struct raw_conn {
  * @rnr_timer: IB_RNR_TIMER_*: when the peer retries a message without a receive
  * @opts: options in its answer to a connect request
  * @client_id: client-id in that answer
+ * @spec_cond: DAFS_SPCOND_* of its answers
  * @nulls: number of NULLs received
  * @priv: the test's
  */
@@ -170,6 +171,7 @@ struct raw_server {
 	u8 rnr_timer;
 	struct dafs_connect_opts opts;
 	struct dafs_client_id client_id;
+	u16 spec_cond;
 	atomic_t nulls;
 	void *priv;
 };

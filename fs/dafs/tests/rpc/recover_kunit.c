@@ -682,6 +682,22 @@ static void dafs_recover_never_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, hook->calls);
 }
 
+/* R-6.1.3-05: leases have moved, to nowhere, as there is no migration: the client goes on. */
+static void dafs_recover_moved_test(struct kunit *test)
+{
+	struct recover_hook *hook = recover_hook_make(test);
+	struct raw_server *srv = raw_server(test);
+	int nulls = atomic_read(&srv->nulls);
+	unsigned int n;
+
+	srv->spec_cond = DAFS_SPCOND_LMOVED;
+	recover_session_with(hook, srv);
+	for (n = 0; n < 3; n++)
+		KUNIT_EXPECT_EQ(test, 0, dafs_null(hook->clnt, dafs_test_me()));
+	KUNIT_EXPECT_LE(test, nulls + 3, atomic_read(&srv->nulls));
+	KUNIT_EXPECT_EQ(test, 1, srv->nr_conns);
+}
+
 /* E-38: a server that grants larger requests than were asked for */
 static void dafs_grant_too_much_test(struct kunit *test)
 {
@@ -715,6 +731,7 @@ static struct kunit_case dafs_recover_cases[] = {
 	KUNIT_CASE(dafs_recover_shutdown_test),
 	KUNIT_CASE(dafs_recover_untold_test),
 	KUNIT_CASE(dafs_recover_never_test),
+	KUNIT_CASE(dafs_recover_moved_test),
 	KUNIT_CASE(dafs_grant_too_much_test),
 	{}
 };

@@ -314,6 +314,25 @@ static void dafs_respcache_reboot_test(struct kunit *test)
 	}
 }
 
+/* R-5.2.5-03: it is known as long as the client is. */
+static void dafs_respcache_lasts_test(struct kunit *test)
+{
+	struct lost *l = lost(test);
+	unsigned int n;
+	u16 seq;
+
+	dafs_fixture_lease(test, l->fix, 1);
+	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, lost_mkdir(l, 0, "made", NULL));
+	seq = l->hdr.seq_number;
+	lost_lose(l);
+	for (n = 0; n < 10; n++) {
+		msleep(300);
+		DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+				   raw_call(l->conn, DAFS_PROC_NULL, NULL, NULL));
+	}
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_check(l, 0, seq, 0));
+}
+
 /* R-5.2.1-03: after DISCONNECT nothing is known. */
 static void dafs_respcache_disconnect_test(struct kunit *test)
 {
@@ -433,6 +452,44 @@ static void dafs_respcache_shrunk_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, lost_check_over(l, nr - 1, seq));
 	for (n = nr; n < 2U * nr; n++)
 		DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, lost_check(l, n, seq, 0));
+}
+
+/*
+ * A response on a stream that was taken back is sent late: as many requests must come after that
+ * before it is forgotten.
+ */
+static void dafs_respcache_late_test(struct kunit *test)
+{
+	struct dafs_fixture *frozen = dafs_fixture_in(test, NULL, DAFS_TEST_SQUASH);
+	struct lost *l = lost(test);
+	const u16 nr = l->login.res.connect.opts.max_requests;
+	struct dafs_create_args args = {
+		.filehandle = frozen->dir,
+		.component = dafs_test_str("late"),
+		.obj_type = DAFS_TYPE_DIR,
+	};
+	struct dafs_req_hdr hdr = raw_hdr(l->conn, DAFS_PROC_CREATE);
+	struct dafsd_session *ses;
+	unsigned int n;
+
+	dafs_fixture_freeze(test, frozen);
+	hdr.stream_id = nr - 1;
+	raw_ask(l->conn, &hdr, &args);
+	lost_await_change(test, &l->login.res.connect.session_id);
+	ses = dafsd_session_find(&dafsd_server, &l->login.res.connect.session_id);
+	KUNIT_ASSERT_NOT_NULL(test, ses);
+	/* one of them is that for which the client waits */
+	dafs_responder_set_target(ses->op->responder, 2);
+	for (n = 0; n < 3U * nr; n++)
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
+	KUNIT_EXPECT_NOT_NULL(test, ses->respcache->responses[nr - 1]);
+	dafs_fixture_thaw(test, frozen);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(l->conn));
+	KUNIT_EXPECT_NOT_NULL(test, ses->respcache->responses[nr - 1]);
+	for (n = 0; n < nr; n++)
+		DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
+	KUNIT_EXPECT_NULL(test, ses->respcache->responses[nr - 1]);
+	dafsd_session_put(ses);
 }
 
 /*
@@ -703,6 +760,134 @@ static void dafs_respcache_write_test(struct kunit *test)
 }
 
 /**
+ * struct lost_order - a server that executes the second of two requests, and loses both responses
+ * @lock: guards what follows
+ * @xids: stream and number of the first CREATEs
+ * @creates: how many there were
+ * @checks: how often it was asked
+ * @both: two have arrived
+ */
+struct lost_order {
+	spinlock_t lock;	/* see above */
+	struct dafs_req_hdr xids[3];
+	unsigned int creates;
+	unsigned int checks;
+	struct completion both;
+};
+
+/* Handles tell which CREATE a response is of. */
+static void lost_order_answer(struct raw_conn *conn, struct dafs_req_hdr hdr, u8 number)
+{
+	struct dafs_create_res res = { .filehandle.fileid = { number } };
+
+	hdr.procedure = DAFS_PROC_CREATE;
+	raw_answer(conn, &hdr, DAFS_STATUS_OK, 8, &res);
+}
+
+static void lost_order_create(struct raw_conn *conn, const struct dafs_req_hdr *hdr)
+{
+	struct lost_order *order = conn->srv->priv;
+	unsigned int nr;
+
+	spin_lock(&order->lock);
+	nr = order->creates++;
+	if (nr < ARRAY_SIZE(order->xids))
+		order->xids[nr] = *hdr;
+	spin_unlock(&order->lock);
+	if (nr == 1)
+		complete(&order->both);
+	else if (nr > 1)
+		lost_order_answer(conn, *hdr, nr);
+}
+
+static void lost_order_query(struct raw_conn *conn, struct raw_msg *msg,
+			     const struct dafs_req_hdr *hdr)
+{
+	struct dafs_buf buf = { .base = msg->data, .len = hdr->len, .swab = conn->swab };
+	struct lost_order *order = conn->srv->priv;
+	struct dafs_check_response_args args = {};
+	bool known;
+
+	KUNIT_EXPECT_EQ(conn->test, 0, dafs_decode_args(&buf, hdr->procedure, &args));
+	spin_lock(&order->lock);
+	order->checks += hdr->procedure == DAFS_PROC_CHECK_RESPONSE;
+	known = args.xid_stream == order->xids[1].stream_id &&
+		args.xid_seq == order->xids[1].seq_number;
+	spin_unlock(&order->lock);
+	if (known && hdr->procedure == DAFS_PROC_FETCH_RESPONSE)
+		lost_order_answer(conn, *hdr, 1);
+	else
+		raw_answer(conn, hdr, known ? DAFS_STATUS_OK : DAFSERR_NOXID_MATCH, 8, NULL);
+}
+
+static void lost_order_request(struct raw_conn *conn, struct raw_msg *msg)
+{
+	struct dafs_req_hdr hdr;
+
+	KUNIT_EXPECT_EQ(conn->test, 0, raw_get_hdr(conn, msg, &hdr));
+	switch (hdr.procedure) {
+	case DAFS_PROC_CREATE:
+		lost_order_create(conn, &hdr);
+		break;
+	case DAFS_PROC_CHECK_RESPONSE:
+	case DAFS_PROC_FETCH_RESPONSE:
+		lost_order_query(conn, msg, &hdr);
+		break;
+	case DAFS_PROC_DISCARD_RESPONSES:
+	case DAFS_PROC_DELEGPURGE:
+		raw_answer(conn, &hdr, DAFS_STATUS_OK, 8, NULL);
+		break;
+	default:
+		raw_serve_request(conn, msg);
+	}
+}
+
+/*
+ * R-5.2.5-08: that the later one of two requests was executed does not mean that the other one was:
+ * each is asked for by itself, and the one that was not is sent again.
+ */
+static void dafs_respcache_order_test(struct kunit *test)
+{
+	struct dafs_create_args args = { .component = dafs_test_str("new") };
+	struct raw_server *srv = raw_server(test);
+	struct dafs_create_res res[2] = {};
+	struct lost_order order = {};
+	struct lost_task t[2];
+	unsigned int n;
+
+	spin_lock_init(&order.lock);
+	init_completion(&order.both);
+	srv->priv = &order;
+	srv->request = lost_order_request;
+	srv->params.soft = false;
+	for (n = 0; n < ARRAY_SIZE(t); n++) {
+		t[n] = (struct lost_task){
+			.clnt = n ? t[0].clnt : dafs_fixture_client(test, &srv->params),
+			.op = {
+				.cred = dafs_test_me(),
+				.proc = DAFS_PROC_CREATE,
+				.args = &args,
+				.res = &res[n],
+				.no_replay = true,
+			},
+		};
+		lost_task_begin(test, &t[n]);
+	}
+	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&order.both,
+							    msecs_to_jiffies(RAW_WAIT_MS)));
+	lost_break(t[0].clnt);
+	for (n = 0; n < ARRAY_SIZE(t); n++) {
+		lost_task_end(test, &t[n]);
+		KUNIT_EXPECT_EQ(test, 0, t[n].err);
+	}
+	KUNIT_EXPECT_EQ(test, 2, order.checks);
+	KUNIT_EXPECT_EQ(test, 3, order.creates);
+	/* one was fetched, the other one is the third CREATE */
+	KUNIT_EXPECT_EQ(test, 1 + 2, res[0].filehandle.fileid[0] + res[1].filehandle.fileid[0]);
+	dafs_fixture_end_client(test, t[0].clnt);
+}
+
+/**
  * struct lost_breaker - a task that breaks connections
  * @clnt: of this client
  * @work: breaks one, and comes again
@@ -766,14 +951,17 @@ static struct kunit_case respcache_cases[] = {
 	KUNIT_CASE_PARAM(dafs_respcache_streams_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_respcache_foreign_test, dafs_flavours_gen),
 	KUNIT_CASE_PARAM(dafs_respcache_reboot_test, dafs_flavours_gen),
+	KUNIT_CASE(dafs_respcache_lasts_test),
 	KUNIT_CASE(dafs_respcache_disconnect_test),
 	KUNIT_CASE_PARAM(dafs_respcache_final_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_respcache_chain_test),
 	KUNIT_CASE(dafs_respcache_shrunk_test),
+	KUNIT_CASE(dafs_respcache_late_test),
 	KUNIT_CASE(dafs_respcache_expired_test),
 	KUNIT_CASE(dafs_respcache_many_test),
 	KUNIT_CASE_PARAM(dafs_respcache_change_test, lost_changes_gen_params),
 	KUNIT_CASE(dafs_respcache_write_test),
+	KUNIT_CASE(dafs_respcache_order_test),
 	KUNIT_CASE(dafs_respcache_random_test),
 	{}
 };
