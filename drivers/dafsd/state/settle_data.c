@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What became of WRITEs and SETATTRs that were being executed when the server crashed, see settle.c:
- * they were executed if the file has that data, and the object these attributes.  If it had them
- * before, that makes no difference.
+ * What became of WRITEs and SETATTRs that were being executed when the server crashed, see
+ * settle.c: they were executed if the file has that data, and the object these attributes.  If it
+ * had them before, that makes no difference.
  */
 #include <linux/crc32c.h>
 #include <linux/file.h>

@@ -67,7 +67,6 @@ void dafsd_settle_judge(struct dafsd_settling *s);
 void dafsd_settle_cut(struct dafsd_settling *s);
 void dafsd_settle_append(struct dafsd_settling *s);
 
-
 /* settle_data.c */
 struct file *dafsd_settle_open(struct dafsd_settling *s);
 struct file *dafsd_settle_find_data(struct dafsd_settling *s, struct dafsd_settle_found *found);

@@ -44,7 +44,7 @@ idioms()
 {
 	case $1 in
 	*/trace.h) echo OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO,SPACING ;;
-	*/export/config.c | */proc/verify.c | *_kunit.c | */lib/lock_fs.c | */lib/undo_test.c)
+	*/export/config.c | */vfs/fattr_same.c | *_kunit.c | */lib/lock_fs.c | */lib/undo_test.c)
 		echo MACRO_ARG_REUSE,CONST_STRUCT ;;
 	*) echo none ;;
 	esac
