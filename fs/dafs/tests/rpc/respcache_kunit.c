@@ -485,9 +485,10 @@ static void dafs_respcache_late_test(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, ses->respcache->responses[nr - 1]);
 	dafs_fixture_thaw(test, frozen);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(l->conn));
+	/* of the two that there may be outstanding, one may have been sent before it arrived */
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
 	KUNIT_EXPECT_NOT_NULL(test, ses->respcache->responses[nr - 1]);
-	for (n = 0; n < nr; n++)
-		DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOENT, lost_remove(l, 0, "none"));
 	KUNIT_EXPECT_NULL(test, ses->respcache->responses[nr - 1]);
 	dafsd_session_put(ses);
 }
