@@ -199,7 +199,10 @@ static dafs_status_t dafsd_setattr_stable(const struct dafsd_use *use, struct da
 	return status ?: dafs_errno_to_status(err);
 }
 
-/* A file system that is being frozen waits for its write access, and may have the store. */
+/*
+ * Write access is dropped before the outcome is recorded: the store may be in the same file system,
+ * and a freeze would wait for this task, and this task for the freeze.
+ */
 static dafs_status_t dafsd_setattr_once(struct dafsd_rqst *rq, const struct dafsd_use *use,
 					struct dafsd_fh *fh, const struct dafs_fattr *attr,
 					u64 which)
@@ -212,7 +215,7 @@ static dafs_status_t dafsd_setattr_once(struct dafsd_rqst *rq, const struct dafs
 		return status;
 	status = dafsd_setattr_stable(use, fh, attr, which, &rq->res.setattr.attr_request_bitmap);
 	dafsd_fh_drop_write(fh);
-	dafsd_intent_written(rq, status, &hold);
+	dafsd_intent_release(rq, status, &hold);
 	return status;
 }
 

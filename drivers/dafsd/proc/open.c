@@ -136,29 +136,17 @@ static dafs_status_t dafsd_open_check_claim(struct dafsd_rqst *rq, const struct 
 	return dafsd_deleg_check(rq, &args->claimdelcur_stateid, dafsd_fh_inode(fh));
 }
 
-/* A file system that is being frozen waits for write access, so there is none while it waits. */
-static dafs_status_t dafsd_open_and_truncate(struct dafsd_rqst *rq, struct dafsd_fh *fh)
-{
-	struct dafsd_hold hold;
-	dafs_status_t status;
-
-	dafsd_fh_drop_write(fh);
-	dafsd_intent_truncate(dafsd_fh_inode(fh), &hold);
-	status = dafsd_fh_want_write(fh) ?:
-		 dafsd_open_file(rq, fh, DAFSD_OPEN_BY_NAME | DAFSD_OPEN_TRUNCATE);
-	dafsd_hold_end(&hold);
-	return status;
-}
-
 static dafs_status_t dafsd_open_existing(struct dafsd_rqst *rq, struct dafsd_fh *fh)
 {
+	bool truncate = dafsd_open_truncates(&rq->args.open);
 	dafs_status_t status = dafsd_open_check_type(fh->dentry) ?: dafsd_open_check_claim(rq, fh);
 
+	if (!status && truncate)
+		status = dafsd_fh_want_write(fh);
 	if (status)
 		return status;
-	if (dafsd_open_truncates(&rq->args.open))
-		return dafsd_open_and_truncate(rq, fh);
-	return dafsd_open_file(rq, fh, DAFSD_OPEN_BY_NAME);
+	return dafsd_open_file(rq, fh, DAFSD_OPEN_BY_NAME |
+				       (truncate ? DAFSD_OPEN_TRUNCATE : 0));
 }
 
 /* The name of a create exists already: may the existing file be opened? */

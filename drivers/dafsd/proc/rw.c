@@ -206,8 +206,10 @@ static dafs_status_t dafsd_write(struct dafsd_rqst *rq, const struct dafsd_use *
 					    stable_how != DAFS_UNSTABLE, &hold);
 	if (status)
 		return status;
-	status = dafsd_write_data(use, iter, offset, stable_how, &rq->res.write);
-	dafsd_intent_written(rq, status, &hold);
+	/* its lock may have been broken meanwhile */
+	status = dafsd_persist_io(use, offset, iov_iter_count(iter)) ?:
+		 dafsd_write_data(use, iter, offset, stable_how, &rq->res.write);
+	dafsd_intent_written(rq, status, rq->res.write.count, &hold);
 	return status;
 }
 

@@ -4,7 +4,6 @@
  * (6.5.23, 6.5.37).
  */
 #include <linux/slab.h>
-#include "../session/client.h"
 #include "../request/request.h"
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"

@@ -15,19 +15,21 @@ static bool dafsd_cached_counts(const struct dafsd_rqst *rq)
 }
 
 /**
- * dafsd_cached_arrived() - a request has arrived
- * @rq: the request; its connection is set
- *
- * It may be what shows that the client has the responses on streams that were taken back.
+ * dafsd_cached_arrived() - forget responses that a client has proven to have (5.2.2)
+ * @rq: a request that has arrived; its connection is set
  *
  * Context: any; holds the lock of the responder.
  */
 void dafsd_cached_arrived(const struct dafsd_rqst *rq)
 {
 	struct dafsd_conn *conn = rq->conn;
-	struct dafsd_session *ses = READ_ONCE(conn->ses);
+	struct dafsd_session *ses;
 
-	if (READ_ONCE(conn->state) == DAFSD_CONN_READY && ses && ses->op == conn && ses->respcache)
+	/* pairs with dafsd_conn_set_state() */
+	if (smp_load_acquire(&conn->state) != DAFSD_CONN_READY)
+		return;
+	ses = READ_ONCE(conn->ses);
+	if (ses && ses->op == conn && ses->respcache)
 		dafsd_respcache_expire(ses->respcache, dafs_responder_limit(conn->responder));
 }
 

@@ -7,7 +7,9 @@
  * uses a stream again has had the response before.  Remembered are requests that change
  * something, and those that ask for it (E-58).
  *
- *	DONE ------------> NONE		dafsd_response_begin(): the client uses the stream again
+ *	DONE ------------> NONE		dafsd_response_begin(): the client uses the stream again;
+ *					or it is removed: dafsd_respcache_expire(), when the client
+ *					must have the response (5.2.2)
  *	NONE ------------> EXECUTING	likewise: a worker is about to execute it
  *	EXECUTING -------> DONE		its results are encoded, whether or not they can be sent
  *	EXECUTING -------> NONE		it was refused: its channel is closed, or it has to wait
@@ -180,10 +182,11 @@ void dafsd_respcache_expire(struct dafsd_respcache *cache, unsigned int streams)
 }
 
 /**
- * dafsd_respcache_reap() - free what dafsd_respcache_expire() has left
+ * dafsd_respcache_reap() - free what dafsd_respcache_expire() has removed
  * @cache: the cache of a session
  *
- * A query may have found that just before, but not as long as the channel is open.
+ * A query that found it may still read it, but queries are answered only once the channel is
+ * closed: so nothing is freed then until the cache is.
  *
  * Context: may sleep.
  */
@@ -639,6 +642,9 @@ struct dafsd_response *dafsd_response_begin(struct dafsd_respcache *cache, u16 s
 	/* a query that sees the new number sees that, too: pairs with dafsd_response_find() */
 	smp_wmb();
 	dafsd_response_set_witness(response, NULL, 0);
+	/* it would be taken for this one, if that has the same number */
+	if (!dafsd_response_is_recorded(proc))
+		dafsd_response_unrecord(cache, response);
 	response->intended = false;
 	WRITE_ONCE(response->seq, seq);
 	WRITE_ONCE(response->proc, proc);

@@ -127,7 +127,7 @@ dafsd_response_describe(const struct dafsd_respcache *cache, const struct dafsd_
 }
 
 /**
- * dafsd_response_is_recorded() - do requests of a kind have records?
+ * dafsd_response_is_recorded() - do all requests of a kind have records?
  * @proc: DAFS_PROC_*
  *
  * Context: any.

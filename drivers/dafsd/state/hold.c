@@ -3,9 +3,16 @@
  * Names, bytes and attributes that a request changes, and that no other may change until its
  * outcome is durable: see intent.c.
  *
- * Each is waited for by itself: a file system that hangs must not keep what is in others.  Who
- * holds one thing and waits for another takes them in the order of dafsd_hold_cmp(); that is two
- * names.  Who takes bytes takes nothing else, and takes them before a lock of the file.
+ * Each is waited for by itself: a file system that hangs must not keep what is in others.
+ *
+ *  1. Who comes first gets it first: otherwise SETATTR, which needs all of a file, would wait for
+ *     ever while others write here and there.
+ *  2. A task waits for a second hold only if both are names (RENAME), and takes them in the order
+ *     of dafsd_hold_cmp().  It does not wait for those that wait: one of them may wait for its
+ *     first one.
+ *  3. A task waits for bytes before it takes dafsd_file.append, or write access to the file
+ *     system, and after dafsd_file.gate.  An append has dafsd_file.append already, so it only
+ *     tries, and gives that up to wait: dafsd_intent_try_append().
  */
 #include <linux/hash.h>
 #include <linux/list.h>
@@ -18,13 +25,13 @@
 
 /**
  * struct dafsd_holds - what is held of some inodes
- * @lock: protects @held
- * @held: dafsd_hold.link; no two of them meet
- * @left: something has left @held
+ * @lock: protects what follows
+ * @all: dafsd_hold.link, in the order of arrival; no two that are held overlap
+ * @left: woken when an entry was removed from @all
  */
 static struct dafsd_holds {
 	spinlock_t lock;	/* see above */
-	struct hlist_head held;
+	struct list_head all;
 	wait_queue_head_t left;
 } dafsd_holds[1 << DAFSD_HOLDS_BITS];
 
@@ -39,7 +46,7 @@ void dafsd_holds_init(void)
 
 	for (holds = dafsd_holds; holds < dafsd_holds + ARRAY_SIZE(dafsd_holds); holds++) {
 		spin_lock_init(&holds->lock);
-		INIT_HLIST_HEAD(&holds->held);
+		INIT_LIST_HEAD(&holds->all);
 		init_waitqueue_head(&holds->left);
 	}
 }
@@ -50,12 +57,12 @@ static struct dafsd_holds *dafsd_holds_of(const struct dafsd_hold *hold)
 }
 
 /**
- * dafsd_hold_cmp() - compare two things
+ * dafsd_hold_cmp() - do two holds overlap, and if not, which is first?
  * @a: one
  * @b: the other
  *
  * Context: any.
- * Return: 0 if they meet, as two names of a directory with one hash do; otherwise their order.
+ * Return: 0 if they overlap, as two names of a directory with one hash do; otherwise their order.
  */
 int dafsd_hold_cmp(const struct dafsd_hold *a, const struct dafsd_hold *b)
 {
@@ -66,19 +73,28 @@ int dafsd_hold_cmp(const struct dafsd_hold *a, const struct dafsd_hold *b)
 	return a->first > b->last;
 }
 
-static bool dafsd_hold_is_busy(const struct dafsd_holds *holds, const struct dafsd_hold *hold)
+/*
+ * Is something else in the way?
+ *
+ * @behind: those that wait, and came before, are
+ */
+static bool dafsd_hold_is_busy(const struct dafsd_holds *holds, const struct dafsd_hold *hold,
+			       bool behind)
 {
 	const struct dafsd_hold *other;
 
 	lockdep_assert_held(&holds->lock);
-	hlist_for_each_entry(other, &holds->held, link)
-		if (!dafsd_hold_cmp(other, hold))
+	list_for_each_entry(other, &holds->all, link) {
+		if (other == hold)
+			behind = false;
+		else if ((other->held || behind) && !dafsd_hold_cmp(other, hold))
 			return true;
+	}
 	return false;
 }
 
 /**
- * dafsd_hold_try() - hold something, if no other request does
+ * dafsd_hold_try() - hold something, if no other request does, or waits for it
  * @hold: what
  *
  * Context: any but interrupt.
@@ -87,30 +103,59 @@ static bool dafsd_hold_is_busy(const struct dafsd_holds *holds, const struct daf
 bool dafsd_hold_try(struct dafsd_hold *hold)
 {
 	struct dafsd_holds *holds = dafsd_holds_of(hold);
-	bool taken;
 
 	spin_lock(&holds->lock);
-	taken = !dafsd_hold_is_busy(holds, hold);
-	if (taken)
-		hlist_add_head(&hold->link, &holds->held);
+	hold->held = !dafsd_hold_is_busy(holds, hold, true);
+	if (hold->held)
+		list_add_tail(&hold->link, &holds->all);
 	spin_unlock(&holds->lock);
-	return taken;
+	return hold->held;
+}
+
+static bool dafsd_hold_grant(struct dafsd_holds *holds, struct dafsd_hold *hold, bool behind)
+{
+	spin_lock(&holds->lock);
+	hold->held = !dafsd_hold_is_busy(holds, hold, behind);
+	spin_unlock(&holds->lock);
+	return hold->held;
+}
+
+static void dafsd_hold_take_behind(struct dafsd_hold *hold, bool behind)
+{
+	struct dafsd_holds *holds = dafsd_holds_of(hold);
+
+	spin_lock(&holds->lock);
+	hold->held = false;
+	list_add_tail(&hold->link, &holds->all);
+	spin_unlock(&holds->lock);
+	wait_event(holds->left, dafsd_hold_grant(holds, hold, behind));
 }
 
 /**
  * dafsd_hold_take() - hold something
  * @hold: what; dafsd_hold_end() is to be called
  *
- * Context: may sleep, for as long as others hold it.
+ * Context: may sleep, for as long as others hold it, or waited for it before; holds nothing.
  */
 void dafsd_hold_take(struct dafsd_hold *hold)
 {
-	wait_event(dafsd_holds_of(hold)->left, dafsd_hold_try(hold));
+	dafsd_hold_take_behind(hold, true);
+}
+
+/**
+ * dafsd_hold_take_second() - hold something more
+ * @hold: what; behind what is held already in the order of dafsd_hold_cmp()
+ *
+ * Context: may sleep, for as long as others hold it.
+ */
+void dafsd_hold_take_second(struct dafsd_hold *hold)
+{
+	dafsd_hold_take_behind(hold, false);
 }
 
 /**
  * dafsd_hold_wait() - wait until no request holds something
- * @hold: what; it is not held then either
+ * @hold: what; not held afterwards, and cleared
  *
  * Context: may sleep, for as long as others hold it.
  */
@@ -121,7 +166,7 @@ void dafsd_hold_wait(struct dafsd_hold *hold)
 }
 
 /**
- * dafsd_hold_end() - others may change it
+ * dafsd_hold_end() - end a hold, and wake those who wait for it
  * @hold: what is held, if anything
  *
  * Context: any but interrupt.
@@ -134,7 +179,7 @@ void dafsd_hold_end(struct dafsd_hold *hold)
 		return;
 	holds = dafsd_holds_of(hold);
 	spin_lock(&holds->lock);
-	hlist_del(&hold->link);
+	list_del(&hold->link);
 	spin_unlock(&holds->lock);
 	hold->inode = NULL;
 	wake_up_all(&holds->left);

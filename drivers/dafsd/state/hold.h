@@ -9,14 +9,17 @@ struct inode;
 
 /**
  * struct dafsd_hold - a part of an inode
- * @link: in the list of what is held
+ * @link: in the list of what is held, or waited for
+ * @held: it is held
  * @inode: a directory, of which these are hashes of names; or another object, of which these are
  *	bytes; NULL if nothing is held
  * @first: the first one
- * @last: the last one; U64_MAX is neither a name nor a byte, but what other attributes there are
+ * @last: the last one; U64_MAX stands for the attributes, as no byte and no hash of a name has that
+ *	number
  */
 struct dafsd_hold {
-	struct hlist_node link;
+	struct list_head link;
+	bool held;
 	const struct inode *inode;
 	u64 first;
 	u64 last;
@@ -25,6 +28,7 @@ struct dafsd_hold {
 void dafsd_holds_init(void);
 int dafsd_hold_cmp(const struct dafsd_hold *a, const struct dafsd_hold *b);
 void dafsd_hold_take(struct dafsd_hold *hold);
+void dafsd_hold_take_second(struct dafsd_hold *hold);
 bool dafsd_hold_try(struct dafsd_hold *hold);
 void dafsd_hold_wait(struct dafsd_hold *hold);
 void dafsd_hold_end(struct dafsd_hold *hold);

@@ -9,13 +9,13 @@
  *
  *  1. The intent is durable before the change is begun.
  *  2. The outcome is durable before the response, and before any other request changes the same:
- *     so nothing but the change itself can have made what is found.  That is what it holds, see
- *     hold.c.  Programs of the server do not wait.
+ *     so nothing but the change itself can have made what is found.  To that end a request holds
+ *     what it changes, see hold.c.  Programs of the server do not wait.
  *  3. That a request has failed is durable before the response, and before any other request
  *     changes the same, or writes where the data was to be appended.
  *
  * Recorded are CREATE, REMOVE, RENAME and LINK, here; appends, SETATTR, and WRITEs that are to be
- * stable, in intent_data.c: dafsd_response_is_recorded().  Of the others it is answered that
+ * stable, in intent_data.c.  dafsd_response_is_recorded() says which kinds always are.  Of the others it is answered that
  * nothing is known, and they are repeated after a crash: a WRITE that was not stable may be gone
  * with all others since the last COMMIT, COMMIT changes nothing once more, and OPEN, LOCK and the
  * like are about state that is gone with the server.
@@ -59,7 +59,7 @@ static void dafsd_intent_lock(struct dafsd_intent *intent)
 	}
 	dafsd_hold_take(&names[0]);
 	if (intent->nr > 1)
-		dafsd_hold_take(&names[1]);
+		dafsd_hold_take_second(&names[1]);
 }
 
 static void dafsd_intent_unlock(struct dafsd_intent *intent)
@@ -82,36 +82,39 @@ bool dafsd_intent_wanted(const struct dafsd_rqst *rq)
 
 /**
  * dafsd_witness_alloc() - allocate a witness
- * @name_len: its name_len
- * @to_len: its to_len
+ * @data_len: its data_len
+ * @more_len: its more_len
  *
  * Context: may sleep.
  * Return: the witness, for dafsd_intent_record() or kfree(); NULL without memory.
  */
-struct dafsd_witness *dafsd_witness_alloc(u32 name_len, u32 to_len)
+struct dafsd_witness *dafsd_witness_alloc(u32 data_len, u32 more_len)
 {
-	struct dafsd_witness *w = kzalloc(struct_size(w, names, name_len + to_len), GFP_KERNEL);
+	struct dafsd_witness *w = kzalloc(struct_size(w, data, data_len + more_len), GFP_KERNEL);
 
 	if (!w)
 		return NULL;
-	w->name_len = cpu_to_le16(name_len);
-	w->to_len = cpu_to_le16(to_len);
+	w->data_len = cpu_to_le16(data_len);
+	w->more_len = cpu_to_le16(more_len);
 	return w;
 }
 
 static u32 dafsd_witness_size(const struct dafsd_witness *w)
 {
-	return struct_size(w, names, le16_to_cpu(w->name_len) + le16_to_cpu(w->to_len));
+	return struct_size(w, data, le16_to_cpu(w->data_len) + le16_to_cpu(w->more_len));
 }
 
+/* Bytes of results of a request that has failed, behind the header */
+#define DAFSD_FAILED_MOST	16
+
 /*
- * Of some requests that have failed it is told how far they came.
+ * SETATTR has results also when it fails: the attributes that were set.
  *
  * @response: one that is not DONE, so that nobody reads its results
  */
 static void dafsd_intent_failed_body(struct dafsd_rqst *rq, struct dafsd_response *response)
 {
-	u8 data[DAFS_HDR_SIZE + 64] = {};
+	u8 data[DAFS_HDR_SIZE + DAFSD_FAILED_MOST] = {};
 	struct dafs_buf buf = {
 		.base = data,
 		.len = sizeof(data),
@@ -119,6 +122,9 @@ static void dafsd_intent_failed_body(struct dafsd_rqst *rq, struct dafsd_respons
 	};
 	int len;
 
+	/* of an earlier request */
+	kvfree(response->more);
+	response->more = NULL;
 	response->len = 0;
 	if (!rq->body)
 		return;
@@ -148,7 +154,7 @@ static void dafsd_intent_failed(struct dafsd_rqst *rq, dafs_status_t status)
 }
 
 /**
- * dafsd_intent_settle() - record the outcome of a request
+ * dafsd_intent_record_outcome() - record the outcome of a request
  * @rq: the request, after dafsd_intent_record()
  * @status: OK, and what it has changed is durable; or why not
  *
@@ -157,7 +163,7 @@ static void dafsd_intent_failed(struct dafsd_rqst *rq, dafs_status_t status)
  *
  * Context: may sleep for the store; has no write access to a file system.
  */
-void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status)
+void dafsd_intent_record_outcome(struct dafsd_rqst *rq, dafs_status_t status)
 {
 	enum dafsd_crash crash = READ_ONCE(dafsd_intent_crash);
 
@@ -268,15 +274,15 @@ static enum dafsd_intent_look dafsd_intent_look(const struct dafsd_intent *inten
 
 static struct dafsd_witness *dafsd_intent_describe(const struct dafsd_intent *intent)
 {
-	u32 to_len = intent->to ? intent->to_name->len : 0;
-	struct dafsd_witness *w = dafsd_witness_alloc(intent->name->len, to_len);
+	u32 more_len = intent->to ? intent->to_name->len : 0;
+	struct dafsd_witness *w = dafsd_witness_alloc(intent->name->len, more_len);
 
 	if (!w)
 		return NULL;
 	memcpy(w->fshandle, intent->dir->exp->fshandle, sizeof(w->fshandle));
-	memcpy(w->names, intent->name->data, intent->name->len);
+	memcpy(w->data, intent->name->data, intent->name->len);
 	if (intent->to)
-		memcpy(w->names + intent->name->len, intent->to_name->data, to_len);
+		memcpy(w->data + intent->name->len, intent->to_name->data, more_len);
 	return w;
 }
 
@@ -317,7 +323,7 @@ dafs_status_t dafsd_intent_begin(struct dafsd_intent *intent)
 	dafs_status_t status;
 
 	/* what is about a pseudo directory fails */
-	if (!READ_ONCE(dafsd_server.stable_streams) || dafsd_fh_is_pseudo(intent->dir))
+	if (!dafsd_intents_on() || dafsd_fh_is_pseudo(intent->dir))
 		return DAFS_STATUS_OK;
 	dafsd_intent_lock(intent);
 	/* an OPEN that makes a file is repeated after a crash, but others wait for it */
@@ -351,7 +357,7 @@ void dafsd_intent_end(struct dafsd_intent *intent, dafs_status_t status)
 		w = intent->rq->response->witness;
 		if (w && intent->made)
 			dafsd_persist_identify(intent->made, &w->object);
-		dafsd_intent_settle(intent->rq, status);
+		dafsd_intent_record_outcome(intent->rq, status);
 	}
 	dafsd_intent_unlock(intent);
 }

@@ -59,11 +59,13 @@ dafs_status_t dafsd_intent_append(struct dafsd_rqst *rq, struct inode *inode,
 void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offset);
 dafs_status_t dafsd_intent_write(struct dafsd_rqst *rq, struct inode *inode, u64 offset,
 				 const struct iov_iter *data, bool stable, struct dafsd_hold *hold);
-void dafsd_intent_written(struct dafsd_rqst *rq, dafs_status_t status, struct dafsd_hold *hold);
-dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+void dafsd_intent_release(struct dafsd_rqst *rq, dafs_status_t status, struct dafsd_hold *hold);
+void dafsd_intent_written(struct dafsd_rqst *rq, dafs_status_t status, u32 count,
+			  struct dafsd_hold *hold);
+dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 				   const struct dafs_fattr *attr, u64 which,
 				   struct dafsd_hold *hold);
-void dafsd_intent_truncate(const struct inode *inode, struct dafsd_hold *hold);
+void dafsd_intent_hold_all(const struct inode *inode, struct dafsd_hold *hold);
 
 /* settle.c */
 int dafsd_intents_settle(struct dafsd_export *exp);

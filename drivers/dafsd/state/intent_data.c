@@ -5,13 +5,14 @@
  *
  * All writes hold their bytes, so that what a stable one has written is there to be found until its
  * outcome is durable.  An append knows its bytes only when it has the lock of the file, which it
- * must not have while it waits.  SETATTR holds the bytes that it cuts off, and all of them if it
- * sets more than the size: writing changes times and modes, too.
+ * must not have while it waits.  SETATTR holds everything from the new size on; if it sets more
+ * than the size, all bytes of a file, because writing changes times and modes, too, or all names
+ * of a directory.
  */
 #include <linux/crc32c.h>
 #include <linux/fs.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/time64.h>
 #include <linux/uio.h>
 #include <linux/unaligned.h>
 #include <linux/dafs/codec.h>
@@ -20,15 +21,20 @@
 #include "../session/respcache.h"
 #include "../session/server.h"
 #include "../vfs/fh.h"
+#include "../vfs/vfs.h"
 #include "intent_impl.h"
 
-/* Bytes of attributes that are recorded; there is more only with a strange MIME type */
-#define DAFSD_MAX_ATTRS		SZ_4K
-
-/* How many pages of the file does data reach into? */
-static u32 dafsd_data_pages(loff_t offset, size_t len)
+/* Return: true if others are to wait, and @hold is filled; it is empty otherwise. */
+static bool dafsd_data_hold(struct dafsd_hold *hold, const struct inode *inode, u64 first,
+			    u64 last)
 {
-	return DIV_ROUND_UP(offset_in_page(offset) + len, PAGE_SIZE);
+	*hold = (struct dafsd_hold){};
+	if (!dafsd_intents_on())
+		return false;
+	hold->inode = inode;
+	hold->first = first;
+	hold->last = last;
+	return true;
 }
 
 /* Return: false without memory. */
@@ -37,7 +43,7 @@ static bool dafsd_data_sum(struct dafsd_witness *w, const struct iov_iter *data)
 	loff_t pos = le64_to_cpu(w->offset);
 	struct iov_iter iter = *data;
 	u8 *part = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	u8 *sum = w->names;
+	u8 *sum = w->data;
 	size_t n;
 
 	if (!part)
@@ -55,7 +61,7 @@ static bool dafsd_data_sum(struct dafsd_witness *w, const struct iov_iter *data)
 static dafs_status_t dafsd_intent_data(struct dafsd_rqst *rq, struct inode *inode, loff_t offset,
 				       const struct iov_iter *data)
 {
-	u32 pages = dafsd_data_pages(offset, iov_iter_count(data));
+	u32 pages = dafsd_witness_pages(offset, iov_iter_count(data));
 	struct dafsd_witness *w;
 
 	if (!dafsd_intent_wanted(rq))
@@ -78,7 +84,7 @@ static dafs_status_t dafsd_intent_data(struct dafsd_rqst *rq, struct inode *inod
 static void dafsd_intent_outcome(struct dafsd_rqst *rq, dafs_status_t status)
 {
 	if (rq->response && rq->response->intended)
-		dafsd_intent_settle(rq, status);
+		dafsd_intent_record_outcome(rq, status);
 }
 
 /**
@@ -88,19 +94,14 @@ static void dafsd_intent_outcome(struct dafsd_rqst *rq, dafs_status_t status)
  * @hold: for them
  *
  * Context: holds dafsd_file.append exclusively, so that no other client changes the size.
- * Return: false if a request holds some: the caller gives up that lock before dafsd_hold_wait().
+ * Return: false if a request holds some of them: @hold says which they are, and is not held.  The
+ * caller gives up that lock before dafsd_hold_wait().
  */
 bool dafsd_intent_try_append(struct inode *inode, size_t len, struct dafsd_hold *hold)
 {
 	loff_t size = i_size_read(inode);
 
-	*hold = (struct dafsd_hold){};
-	if (!READ_ONCE(dafsd_server.stable_streams))
-		return true;
-	hold->inode = inode;
-	hold->first = size;
-	hold->last = size + len - 1;
-	return dafsd_hold_try(hold);
+	return !dafsd_data_hold(hold, inode, size, size + len - 1) || dafsd_hold_try(hold);
 }
 
 /**
@@ -156,11 +157,9 @@ dafs_status_t dafsd_intent_write(struct dafsd_rqst *rq, struct inode *inode, u64
 	dafs_status_t status = DAFS_STATUS_OK;
 
 	*hold = (struct dafsd_hold){};
-	if (!READ_ONCE(dafsd_server.stable_streams) || !iov_iter_count(data))
+	if (!iov_iter_count(data) ||
+	    !dafsd_data_hold(hold, inode, offset, offset + iov_iter_count(data) - 1))
 		return DAFS_STATUS_OK;
-	hold->inode = inode;
-	hold->first = offset;
-	hold->last = offset + iov_iter_count(data) - 1;
 	dafsd_hold_take(hold);
 	if (stable)
 		status = dafsd_intent_data(rq, inode, offset, data);
@@ -170,42 +169,66 @@ dafs_status_t dafsd_intent_write(struct dafsd_rqst *rq, struct inode *inode, u64
 }
 
 /**
- * dafsd_intent_written() - data was written, or attributes were set, and that is stable
+ * dafsd_intent_release() - a WRITE or SETATTR has ended
  * @rq: the request, after dafsd_intent_write() or dafsd_intent_setattr()
- * @status: OK, or why not all of it was done
+ * @status: OK, and if there is an intent the change is stable; or why it has failed
  * @hold: what it holds; others may change that now
  *
  * Context: may sleep for the store; has no write access to a file system.
  */
-void dafsd_intent_written(struct dafsd_rqst *rq, dafs_status_t status, struct dafsd_hold *hold)
+void dafsd_intent_release(struct dafsd_rqst *rq, dafs_status_t status, struct dafsd_hold *hold)
 {
 	dafsd_intent_outcome(rq, status);
 	dafsd_hold_end(hold);
 }
 
-/* Return: the witness; NULL if there is none, or not enough memory for it. */
-static struct dafsd_witness *dafsd_attrs_describe(const struct inode *inode,
-						  const struct dafs_fattr *attr, u64 which)
+/**
+ * dafsd_intent_written() - a WRITE has ended
+ * @rq: the request, after dafsd_intent_write()
+ * @status: OK, and if there is an intent the data is stable; or why it has failed
+ * @count: bytes that were written, if OK; may be less than was asked for
+ * @hold: what it holds; others may change that now
+ *
+ * Context: may sleep for the store; has no write access to a file system.
+ */
+void dafsd_intent_written(struct dafsd_rqst *rq, dafs_status_t status, u32 count,
+			  struct dafsd_hold *hold)
+{
+	struct dafsd_witness *w = rq->response ? rq->response->witness : NULL;
+
+	/* it is EXECUTED then, so that nothing is compared */
+	if (!status && w)
+		w->length = cpu_to_le32(count);
+	dafsd_intent_release(rq, status, hold);
+}
+
+/*
+ * @w: set to the witness; NULL if there is nothing to find the object by
+ *
+ * Return: OK; or RESOURCE without memory.
+ */
+static dafs_status_t dafsd_attrs_describe(const struct inode *inode, const struct dafs_fattr *attr,
+					  u64 which, struct dafsd_witness **w)
 {
 	struct dafs_buf buf = { .swab = IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) };
 	struct dafs_fattr wanted = *attr;
-	struct dafsd_witness *w;
 
+	*w = NULL;
+	if (!dafsd_persist_possible(inode))
+		return DAFS_STATUS_OK;
 	wanted.included = which;
 	wanted.valid = which;
 	buf.len = dafs_fattr_size(&wanted);
-	if (buf.len > DAFSD_MAX_ATTRS)
-		return NULL;
-	w = dafsd_witness_alloc(buf.len, 0);
-	if (!w)
-		return NULL;
-	buf.base = w->names;
-	w->offset = cpu_to_le64(timespec64_to_ns(&(struct timespec64){
-		inode_get_ctime_sec(inode), inode_get_ctime_nsec(inode) }));
-	if (dafsd_persist_identify(inode, &w->dir) && dafs_encode_fattr(&buf, &wanted) >= 0)
-		return w;
-	kfree(w);
-	return NULL;
+	*w = dafsd_witness_alloc(buf.len, 0);
+	if (!*w)
+		return DAFSERR_RESOURCE;
+	buf.base = (*w)->data;
+	(*w)->ctime = dafsd_witness_ctime(inode);
+	if (dafsd_persist_identify(inode, &(*w)->dir) && dafs_encode_fattr(&buf, &wanted) >= 0)
+		return DAFS_STATUS_OK;
+	kfree(*w);
+	*w = NULL;
+	return DAFS_STATUS_OK;
 }
 
 /**
@@ -218,48 +241,47 @@ static struct dafsd_witness *dafsd_attrs_describe(const struct inode *inode,
  *
  * Context: may sleep, also for the store; has no lock of the file, nor write access to a file
  * system.
- * Return: OK, and dafsd_intent_written() is to be called; RESOURCE, or IO if the store cannot be
- * written: nothing is to be set.
+ * Return: OK, and dafsd_intent_release() is to be called; otherwise nothing is to be set: RESOURCE;
+ * IO if the store cannot be written; ROFS, or another status, if the caller may not set the first
+ * of them.
  */
-dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
+dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 				   const struct dafs_fattr *attr, u64 which,
 				   struct dafsd_hold *hold)
 {
-	struct dafsd_witness *w = NULL;
-	struct inode *inode;
+	u64 first = which == DAFS_FATTR_OBJECT_SIZE ? attr->object_size : 0;
+	struct dafsd_witness *w;
 	dafs_status_t status;
 
 	*hold = (struct dafsd_hold){};
-	if (!which || !READ_ONCE(dafsd_server.stable_streams) || dafsd_fh_is_pseudo(fh))
+	if (!which || !dafsd_intents_on())
 		return DAFS_STATUS_OK;
-	inode = dafsd_fh_inode(fh);
-	hold->inode = inode;
-	hold->first = which == DAFS_FATTR_OBJECT_SIZE ? attr->object_size : 0;
-	hold->last = U64_MAX;
+	/* others do not have to wait for what is refused */
+	status = dafsd_fh_want_write(fh);
+	dafsd_fh_drop_write(fh);
+	status = status ?: dafsd_fattr_may_set(fh->dentry, attr, which);
+	if (status || !dafsd_data_hold(hold, dafsd_fh_inode(fh), first, U64_MAX))
+		return status;
 	dafsd_hold_take(hold);
 	if (!dafsd_intent_wanted(rq))
 		return DAFS_STATUS_OK;
-	if (dafsd_persist_possible(inode))
-		w = dafsd_attrs_describe(inode, attr, which);
-	status = dafsd_intent_record(rq, w);
+	status = dafsd_attrs_describe(hold->inode, attr, which, &w) ?: dafsd_intent_record(rq, w);
 	if (status)
 		dafsd_hold_end(hold);
 	return status;
 }
 
 /**
- * dafsd_intent_truncate() - a file is about to be emptied by OPEN, which is not recorded
+ * dafsd_intent_hold_all() - hold all bytes and attributes of a file, for an OPEN that empties it
  * @inode: the file
- * @hold: for its bytes; dafsd_hold_end() is to be called
+ * @hold: for them; dafsd_hold_end() is to be called
+ *
+ * OPEN is not recorded.
  *
  * Context: may sleep; has no lock of the file, nor write access to a file system.
  */
-void dafsd_intent_truncate(const struct inode *inode, struct dafsd_hold *hold)
+void dafsd_intent_hold_all(const struct inode *inode, struct dafsd_hold *hold)
 {
-	*hold = (struct dafsd_hold){};
-	if (!READ_ONCE(dafsd_server.stable_streams))
-		return;
-	hold->inode = inode;
-	hold->last = U64_MAX;
-	dafsd_hold_take(hold);
+	if (dafsd_data_hold(hold, inode, 0, U64_MAX))
+		dafsd_hold_take(hold);
 }

@@ -3,6 +3,12 @@
 #ifndef _DAFSD_STATE_INTENT_IMPL_H
 #define _DAFSD_STATE_INTENT_IMPL_H
 
+#include <linux/fs.h>
+#include <linux/math.h>
+#include <linux/mm.h>
+#include <linux/time64.h>
+#include "../session/respcache.h"
+#include "../session/server.h"
 #include "intent.h"
 #include "persist_impl.h"
 
@@ -13,28 +19,68 @@
  * @object: what the name stands for before: REMOVE, RENAME; LINK: the object that gets it;
  *	CREATE: what was made, when it was
  * @fshandle: of the export; 0 if there is no name
- * @offset: of data: where it goes; SETATTR: the time of the last change before, in ns
- * @length: bytes of the data
- * @name_len: bytes of the name, which begins @names; of checksums; of attributes
- * @to_len: bytes of the new name, which follows
- * @names: these two; of data: the crc32c, __le32, of each page of the file that it reaches into;
- *	SETATTR: the attributes, as in a message of a little-endian machine
+ * @offset: appends and WRITE: where their data goes
+ * @ctime: SETATTR: when the object was last changed before, in ns
+ * @length: appends and WRITE: bytes of their data; when it is EXECUTED, of what was written
+ * @data_len: bytes of @data; RENAME: of the old name
+ * @more_len: RENAME: bytes of the new name, which follows the old one
+ * @data: the name, or names; appends and WRITE: the crc32c, __le32, of their part of each page of
+ *	the file; SETATTR: the attributes, as in a message of a little-endian machine
  */
 struct dafsd_witness {
 	struct dafsd_persist_file dir;
 	struct dafsd_persist_file to;
 	struct dafsd_persist_file object;
 	u8 fshandle[DAFS_FSHANDLE_SIZE];
-	__le64 offset;
+	union {
+		__le64 offset;
+		__le64 ctime;
+	};
 	__le32 length;
-	__le16 name_len;
-	__le16 to_len;
-	u8 names[];
+	__le16 data_len;
+	__le16 more_len;
+	u8 data[];
 };
 
+/**
+ * dafsd_witness_ctime() - when an object was last changed
+ * @inode: the object
+ *
+ * Return: that, as in dafsd_witness.ctime.
+ */
+static inline __le64 dafsd_witness_ctime(const struct inode *inode)
+{
+	const struct timespec64 ctime = inode_get_ctime(inode);
+
+	return cpu_to_le64(timespec64_to_ns(&ctime));
+}
+
+/**
+ * dafsd_witness_pages() - how many pages of a file does data reach into?
+ * @offset: where it is
+ * @len: bytes of it
+ *
+ * Return: their number.
+ */
+static inline u32 dafsd_witness_pages(loff_t offset, size_t len)
+{
+	return DIV_ROUND_UP(offset_in_page(offset) + len, PAGE_SIZE);
+}
+
+/**
+ * dafsd_intents_on() - may there be clients whose changes are executed once?
+ *
+ * Return: true if so: then all requests hold what they change.
+ */
+static inline bool dafsd_intents_on(void)
+{
+	return READ_ONCE(dafsd_respcache_kind) == DAFSD_RESPCACHE_STABLE ||
+	       READ_ONCE(dafsd_server.stable_streams);
+}
+
 bool dafsd_intent_wanted(const struct dafsd_rqst *rq);
-struct dafsd_witness *dafsd_witness_alloc(u32 name_len, u32 to_len);
+struct dafsd_witness *dafsd_witness_alloc(u32 data_len, u32 more_len);
 dafs_status_t dafsd_intent_record(struct dafsd_rqst *rq, struct dafsd_witness *w);
-void dafsd_intent_settle(struct dafsd_rqst *rq, dafs_status_t status);
+void dafsd_intent_record_outcome(struct dafsd_rqst *rq, dafs_status_t status);
 
 #endif /* _DAFSD_STATE_INTENT_IMPL_H */

@@ -25,6 +25,7 @@
 #include "../vfs/fh.h"
 #include "../vfs/vfs.h"
 #include "deleg.h"
+#include "intent.h"
 #include "lock.h"
 #include "open_impl.h"
 #include "persist.h"
@@ -36,6 +37,7 @@
  * @wire: its filehandle
  * @flags: DAFSD_OPEN_*
  * @file: the record of the file; a reference
+ * @hold: the bytes and attributes of the file, while it is emptied
  * @opening: the open file
  * @made: a new open was published, the owner had none
  * @failed: a new open that was retracted, to be freed without the lock of @file; or NULL
@@ -47,6 +49,7 @@ struct dafsd_adding {
 	const struct dafs_fh *wire;
 	unsigned int flags;
 	struct dafsd_file *file;
+	struct dafsd_hold hold;
 	struct dafsd_opening opening;
 	bool made;
 	struct dafsd_open *failed;
@@ -393,7 +396,8 @@ static dafs_status_t dafsd_open_add_locked(struct dafsd_adding *add)
 }
 
 /*
- * Before a reservation is granted, wait for I/O without an open.  That I/O may wait for a
+ * Before a reservation is granted, wait for I/O without an open; and before the file is emptied, for
+ * changes whose outcome is not durable yet, in this order, as all I/O does.  That may wait for a
  * file system that is being frozen, and freezing waits until write access is dropped.  So
  * drop write access before waiting.  It is only taken again to empty the file, which has
  * not been changed so far: if that fails because the export or the mount has become
@@ -402,26 +406,37 @@ static dafs_status_t dafsd_open_add_locked(struct dafsd_adding *add)
 static dafs_status_t dafsd_open_exclude(struct dafsd_adding *add)
 {
 	dafsd_fh_drop_write(add->fh);
-	down_write(&add->file->gate);
-	return add->flags & DAFSD_OPEN_TRUNCATE ? dafsd_fh_want_write(add->fh) : DAFS_STATUS_OK;
+	if (add->rq->args.open.share_deny)
+		down_write(&add->file->gate);
+	if (!(add->flags & DAFSD_OPEN_TRUNCATE))
+		return DAFS_STATUS_OK;
+	dafsd_intent_hold_all(add->file->inode, &add->hold);
+	return dafsd_fh_want_write(add->fh);
+}
+
+static void dafsd_open_include(struct dafsd_adding *add)
+{
+	dafsd_hold_end(&add->hold);
+	if (add->rq->args.open.share_deny)
+		up_write(&add->file->gate);
 }
 
 static dafs_status_t dafsd_open_add_once(struct dafsd_adding *add)
 {
+	bool excludes = add->rq->args.open.share_deny || (add->flags & DAFSD_OPEN_TRUNCATE);
 	dafs_status_t status = dafsd_opening_open(&add->opening, add->fh);
-	bool denies = add->rq->args.open.share_deny;
 
 	if (status)
 		return status;
-	if (denies)
+	if (excludes)
 		status = dafsd_open_exclude(add);
 	if (!status) {
 		mutex_lock(&add->file->lock);
 		status = dafsd_open_add_locked(add);
 		mutex_unlock(&add->file->lock);
 	}
-	if (denies)
-		up_write(&add->file->gate);
+	if (excludes)
+		dafsd_open_include(add);
 	return status;
 }
 

@@ -162,14 +162,15 @@ static void dafsd_settle_results(struct dafsd_settling *s, struct dentry *dir,
 		dafsd_settle_attrs(s->witness, &attr);
 		res->setattr.attr_request_bitmap = attr.included;
 		break;
-	/* the verifier is for what is less stable */
 	case DAFS_PROC_WRITE_INLINE:
 	case DAFS_PROC_WRITE_DIRECT:
 		res->write.count = le32_to_cpu(s->witness->length);
+		/* no verifier: the data is stable */
 		res->write.committed = DAFS_FILE_SYNC;
 		break;
 	default:
 		res->append.offset = le64_to_cpu(s->witness->offset);
+		/* likewise */
 		res->append.committed = DAFS_FILE_SYNC;
 		break;
 	}
@@ -255,7 +256,7 @@ static void dafsd_settle_names(struct dafsd_settling *s)
 {
 	const struct dafsd_witness *w = s->witness;
 	struct dentry *dir = dafsd_settle_find(s, &w->dir);
-	struct dentry *there = dafsd_settle_name(s, dir, w->names, le16_to_cpu(w->name_len));
+	struct dentry *there = dafsd_settle_name(s, dir, w->data, le16_to_cpu(w->data_len));
 	bool executed = s->response->mark == DAFSD_RESPONSE_EXECUTED;
 
 	if (!dafsd_settle_failed(s) && !executed) {
@@ -290,8 +291,8 @@ const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_export *exp,
 
 	if (response->state != DAFSD_RESPONSE_EXECUTING ||
 	    response->witness_len < sizeof(*w) ||
-	    response->witness_len != struct_size(w, names, le16_to_cpu(w->name_len) +
-						 le16_to_cpu(w->to_len)))
+	    response->witness_len != struct_size(w, data, le16_to_cpu(w->data_len) +
+						 le16_to_cpu(w->more_len)))
 		return NULL;
 	return uuid_equal(&w->dir.fs, fs) ? w : NULL;
 }
@@ -396,10 +397,10 @@ static int dafsd_settle_all(struct dafsd_export *exp)
 	struct dafsd_settle_pass pass = { .exp = exp };
 
 	dafsd_responses_revived(&dafsd_server, dafsd_settle_again, &pass);
-	dafsd_settle_pass(&pass, dafsd_settle_look);
-	dafsd_settle_pass(&pass, dafsd_settle_judge);
+	dafsd_settle_pass(&pass, dafsd_settle_append_look);
+	dafsd_settle_pass(&pass, dafsd_settle_append_judge);
 	/* the last one in the file first: then the one before is the last one */
-	while (dafsd_settle_pass(&pass, dafsd_settle_cut))
+	while (dafsd_settle_pass(&pass, dafsd_settle_append_cut))
 		;
 	dafsd_settle_pass(&pass, dafsd_settle_act);
 	/* what is found now is not looked for again, when clients may have changed it */

@@ -15,14 +15,7 @@
 #include "../session/server.h"
 #include "settle_impl.h"
 
-/**
- * dafsd_settle_is_append() - is a request one for settle_append.c?
- * @response: the request
- *
- * Context: any.
- * Return: true if so.
- */
-bool dafsd_settle_is_append(const struct dafsd_response *response)
+static bool dafsd_settle_is_append(const struct dafsd_response *response)
 {
 	return response->proc == DAFS_PROC_APPEND_INLINE ||
 	       response->proc == DAFS_PROC_APPEND_DIRECT;
@@ -35,12 +28,12 @@ static bool dafsd_settle_doubts(const struct dafsd_response *response)
 }
 
 /**
- * dafsd_settle_look() - what is there of an append?
+ * dafsd_settle_append_look() - what is there of an append?
  * @s: the request
  *
  * Context: may sleep for the file system.
  */
-void dafsd_settle_look(struct dafsd_settling *s)
+void dafsd_settle_append_look(struct dafsd_settling *s)
 {
 	struct dafsd_settle_found found;
 	struct file *file;
@@ -54,7 +47,7 @@ void dafsd_settle_look(struct dafsd_settling *s)
 }
 
 /* Another append to the same file that is missing: is it before this one? */
-static void dafsd_settle_judge_by(struct dafsd_respcache *cache, struct dafsd_response *other,
+static void dafsd_settle_append_judge_by(struct dafsd_respcache *cache, struct dafsd_response *other,
 				  void *arg)
 {
 	struct dafsd_settling *s = arg;
@@ -67,15 +60,15 @@ static void dafsd_settle_judge_by(struct dafsd_respcache *cache, struct dafsd_re
 }
 
 /**
- * dafsd_settle_judge() - is an append missing because one before it is?
+ * dafsd_settle_append_judge() - is an append missing because one before it is?
  * @s: the request
  *
  * Context: may sleep for the file system.
  */
-void dafsd_settle_judge(struct dafsd_settling *s)
+void dafsd_settle_append_judge(struct dafsd_settling *s)
 {
 	if (dafsd_settle_doubts(s->response) && !s->response->missing)
-		dafsd_responses_revived(&dafsd_server, dafsd_settle_judge_by, s);
+		dafsd_responses_revived(&dafsd_server, dafsd_settle_append_judge_by, s);
 }
 
 static bool dafsd_settle_truncate(struct dafsd_settling *s, struct file *file)
@@ -89,14 +82,14 @@ static bool dafsd_settle_truncate(struct dafsd_settling *s, struct file *file)
 }
 
 /**
- * dafsd_settle_cut() - remove what is there of an append that was not executed
+ * dafsd_settle_append_cut() - remove what is there of an append that was not executed
  * @s: the request; its cut is set if something was removed
  *
  * If it is all there is behind: what others may have written is left alone.
  *
  * Context: may sleep for the file system.
  */
-void dafsd_settle_cut(struct dafsd_settling *s)
+void dafsd_settle_append_cut(struct dafsd_settling *s)
 {
 	loff_t begin = le64_to_cpu(s->witness->offset), size;
 	struct dafsd_settle_found found;
@@ -114,15 +107,15 @@ void dafsd_settle_cut(struct dafsd_settling *s)
 	fput(file);
 }
 
-/* Return: the bytes behind where it was to be appended; 0 without a file, or if it failed */
-static loff_t dafsd_settle_left(struct dafsd_settling *s)
+/* Is anything there behind where it was to begin?  False without a file, or if it failed. */
+static bool dafsd_settle_left(struct dafsd_settling *s)
 {
 	struct file *file = dafsd_settle_open(s);
-	loff_t left = 0;
+	bool left;
 
 	if (!file)
-		return 0;
-	left = max(i_size_read(file_inode(file)) - (loff_t)le64_to_cpu(s->witness->offset), 0LL);
+		return false;
+	left = i_size_read(file_inode(file)) > (loff_t)le64_to_cpu(s->witness->offset);
 	fput(file);
 	return left;
 }

@@ -8,7 +8,6 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
-#include <linux/mount.h>
 #include <linux/slab.h>
 #include <linux/time64.h>
 #include <linux/unaligned.h>
@@ -18,7 +17,7 @@
 #include "../vfs/vfs.h"
 #include "settle_impl.h"
 
-/* A page of the file: @n bytes of it are there, of @len that were to be appended */
+/* A page of the file: @n bytes of it are there, of @len that were to be written */
 static void dafsd_settle_page(const u8 *page, size_t n, size_t len, const u8 *sum,
 			      struct dafsd_settle_found *found)
 {
@@ -35,15 +34,14 @@ static int dafsd_settle_compare(struct file *file, const struct dafsd_witness *w
 	u32 left = le32_to_cpu(w->length);
 	loff_t pos = le64_to_cpu(w->offset);
 	u8 *page = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	const u8 *sum = w->names;
+	const u8 *sum = w->data;
 	ssize_t n = 0;
 	size_t len;
 
 	if (!page)
 		return -ENOMEM;
 	/* it may be of a machine with pages of another size */
-	if (DIV_ROUND_UP(offset_in_page(pos) + left, PAGE_SIZE) * sizeof(__le32) !=
-	    le16_to_cpu(w->name_len)) {
+	if (dafsd_witness_pages(pos, left) * sizeof(__le32) != le16_to_cpu(w->data_len)) {
 		kfree(page);
 		return -EINVAL;
 	}
@@ -102,6 +100,9 @@ struct file *dafsd_settle_find_data(struct dafsd_settling *s, struct dafsd_settl
 	if (!file)
 		return NULL;
 	err = dafsd_settle_compare(file, s->witness, found);
+	/* it is said to be stable, and may be in the cache of the disk */
+	if (!err && found->whole)
+		err = vfs_fsync(file, 0);
 	if (!err)
 		return file;
 	dafsd_settle_fail(s, err);
@@ -144,16 +145,25 @@ void dafsd_settle_write(struct dafsd_settling *s)
 int dafsd_settle_attrs(const struct dafsd_witness *w, struct dafs_fattr *attr)
 {
 	const struct dafs_buf buf = {
-		.base = (u8 *)w->names,
-		.len = le16_to_cpu(w->name_len),
+		.base = (u8 *)w->data,
+		.len = le16_to_cpu(w->data_len),
 		.swab = IS_ENABLED(CONFIG_CPU_BIG_ENDIAN),
 	};
 
 	return dafs_decode_fattr(&buf, attr);
 }
 
-/* The time that was asked for, as the file system has it; nothing if it was the server's. */
-static u64 dafsd_settle_time(const struct inode *inode, const struct dafs_settime *set,
+/* Was the time of the server to be set?  Nothing tells then whether it was. */
+static bool dafsd_settle_is_blind(const struct dafs_fattr *attr)
+{
+	return ((attr->included & DAFS_FATTR_TIME_ACCESS_SET) &&
+		attr->time_access_set.how == DAFS_SET_TO_SERVER_TIME) ||
+	       ((attr->included & DAFS_FATTR_TIME_MODIFY_SET) &&
+		attr->time_modify_set.how == DAFS_SET_TO_SERVER_TIME);
+}
+
+/* The time that was asked for, as the file system has it */
+static u64 dafsd_settle_time(struct inode *inode, const struct dafs_settime *set,
 			     struct dafs_time *time, u64 bit)
 {
 	struct timespec64 ts = {
@@ -161,16 +171,18 @@ static u64 dafsd_settle_time(const struct inode *inode, const struct dafs_settim
 		.tv_nsec = set->client_time.nseconds,
 	};
 
-	if (set->how == DAFS_SET_TO_SERVER_TIME)
-		return 0;
-	ts = timestamp_truncate(ts, (struct inode *)inode);
+	ts = timestamp_truncate(ts, inode);
 	time->seconds = ts.tv_sec;
 	time->nseconds = ts.tv_nsec;
 	return bit;
 }
 
-/* Make of attributes that were to be set those that are there if they were.  Return: which. */
-static u64 dafsd_settle_wanted(const struct inode *inode, struct dafs_fattr *attr)
+/*
+ * Turn TIME_*_SET into the times to be found, and drop bits of the mode that are not kept.
+ *
+ * Return: which attributes to compare.
+ */
+static u64 dafsd_settle_wanted(struct inode *inode, struct dafs_fattr *attr)
 {
 	u64 which = attr->included;
 
@@ -184,12 +196,18 @@ static u64 dafsd_settle_wanted(const struct inode *inode, struct dafs_fattr *att
 	return which & ~(DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET);
 }
 
-/* Has the object changed since before? */
-static bool dafsd_settle_has_changed(const struct dafsd_settling *s, const struct inode *inode)
+/*
+ * What may differ though it was set: file systems drop set-id bits that the caller may not set, and
+ * chown(2) does; and others read meanwhile.  Nothing may if the object has not changed at all.
+ */
+static void dafsd_settle_forgive(const struct dafsd_settling *s, const struct inode *inode,
+				 struct dafs_fattr *attr, struct dafs_fattr *has)
 {
-	const struct timespec64 ctime = inode_get_ctime(inode);
-
-	return timespec64_to_ns(&ctime) != le64_to_cpu(s->witness->offset);
+	if (dafsd_witness_ctime(inode) == s->witness->ctime)
+		return;
+	attr->mode &= ~(S_ISUID | S_ISGID);
+	has->mode &= ~(S_ISUID | S_ISGID);
+	has->time_access = attr->time_access;
 }
 
 /* Does the object have the attributes that were to be set? */
@@ -198,21 +216,17 @@ static bool dafsd_settle_has_attrs(struct dafsd_settling *s, struct dentry *dent
 {
 	const struct dafsd_fh fh = { .exp = s->exp, .dentry = dentry };
 	u64 which = dafsd_settle_wanted(d_inode(dentry), attr);
-	struct dafsd_fattr_names *names;
-	struct dafs_fattr *has;
+	struct dafs_fattr *has = kzalloc(sizeof(*has), GFP_KERNEL | __GFP_NOFAIL);
+	struct dafsd_fattr_names *names = kvzalloc(sizeof(*names), GFP_KERNEL);
 	dafs_status_t status;
-	bool same = false;
+	bool same;
 
-	/* only times of the server */
-	if (!which)
-		return dafsd_settle_has_changed(s, d_inode(dentry));
-	has = kzalloc(sizeof(*has), GFP_KERNEL | __GFP_NOFAIL);
-	names = kvzalloc(sizeof(*names), GFP_KERNEL);
 	status = names ? dafsd_fattr_get(&fh, which, has, names) : DAFSERR_RESOURCE;
 	if (status)
 		dafsd_settle_fail(s, status == DAFSERR_RESOURCE ? -ENOMEM : -EIO);
 	else
-		same = dafsd_fattr_same(attr, has, which);
+		dafsd_settle_forgive(s, d_inode(dentry), attr, has);
+	same = !status && dafsd_fattr_same(attr, has, which);
 	kvfree(names);
 	kfree(has);
 	return same;
@@ -232,6 +246,10 @@ void dafsd_settle_setattr(struct dafsd_settling *s)
 
 	if (dafsd_settle_attrs(s->witness, &attr)) {
 		dafsd_settle_fail(s, -EUCLEAN);
+		return;
+	}
+	if (!executed && dafsd_settle_is_blind(&attr)) {
+		dafsd_settle_fail(s, -ENODATA);
 		return;
 	}
 	dentry = executed ? NULL : dafsd_settle_find(s, &s->witness->dir);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Finding out after a crash what became of requests, for the files of that. */
+/* Finding out after a crash what became of requests: shared by settle*.c. */
 #ifndef _DAFSD_STATE_SETTLE_IMPL_H
 #define _DAFSD_STATE_SETTLE_IMPL_H
 
@@ -61,10 +61,9 @@ void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, struct dent
 void dafsd_settle_not_done(const struct dafsd_settling *s);
 
 /* settle_append.c */
-bool dafsd_settle_is_append(const struct dafsd_response *response);
-void dafsd_settle_look(struct dafsd_settling *s);
-void dafsd_settle_judge(struct dafsd_settling *s);
-void dafsd_settle_cut(struct dafsd_settling *s);
+void dafsd_settle_append_look(struct dafsd_settling *s);
+void dafsd_settle_append_judge(struct dafsd_settling *s);
+void dafsd_settle_append_cut(struct dafsd_settling *s);
 void dafsd_settle_append(struct dafsd_settling *s);
 
 /* settle_data.c */

@@ -387,6 +387,51 @@ static int dafsd_fattr_apply(struct dentry *dentry, const struct dafs_fattr *att
 	return err;
 }
 
+/* Bits to be killed are not of interest, and setattr_prepare() would do that. */
+static int dafsd_fattr_may_apply(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
+				 dafsd_fattr_step fill)
+{
+	struct inode *inode = d_inode(dentry);
+	struct iattr ia = {};
+	int err;
+
+	inode_lock(inode);
+	fill(inode, attr, which, &ia);
+	ia.ia_valid &= ~(ATTR_KILL_PRIV | ATTR_KILL_SUID | ATTR_KILL_SGID);
+	err = may_setattr(&nop_mnt_idmap, inode, ia.ia_valid) ?:
+	      setattr_prepare(&nop_mnt_idmap, dentry, &ia);
+	inode_unlock(inode);
+	return err;
+}
+
+/**
+ * dafsd_fattr_may_set() - may the caller set the first of some attributes?
+ * @dentry: the object
+ * @attr: attributes that dafsd_fattr_check() has accepted
+ * @which: attributes to set, at least one
+ *
+ * What dafsd_fattr_set() will refuse at once can be refused before others have to wait for it.
+ * Those behind the first one it sets, or refuses, when that is set.
+ *
+ * Context: may sleep; the lock of the inode is not held.
+ * Return: OK, also for the size, whose permission the caller checks; or the status of the failure.
+ */
+dafs_status_t dafsd_fattr_may_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which)
+{
+	unsigned int i;
+	u64 now;
+
+	if (which & DAFS_FATTR_OBJECT_SIZE)
+		return DAFS_STATUS_OK;
+	for (i = 0; i < ARRAY_SIZE(dafsd_fattr_steps); i++) {
+		now = which & dafsd_fattr_steps[i].attrs;
+		if (now)
+			return dafs_errno_to_status(dafsd_fattr_may_apply(dentry, attr, now,
+						    dafsd_fattr_steps[i].fill));
+	}
+	return dafs_errno_to_status(inode_permission(&nop_mnt_idmap, d_inode(dentry), MAY_WRITE));
+}
+
 /*
  * A file system without user extended attributes does not support the MIME type (E-112).
  * A delegation from another server, such as nfsd, is broken but not waited for.

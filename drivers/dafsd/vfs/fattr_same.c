@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Comparing attributes, for VERIFY (6.5.37), and to find out whether they were set. */
+/* Comparing attributes, for VERIFY and NVERIFY (6.5.37, 6.5.23), and whether they were set. */
 #include <linux/string.h>
 #include "../session/client.h"
 #include "vfs.h"
@@ -64,7 +64,7 @@ static bool dafsd_same_str(const struct dafs_str *a, const struct dafs_str *b)
  * dafsd_fattr_same() - are attributes equal?
  * @a: some
  * @b: others
- * @which: DAFS_FATTR_*: those that are compared; both have them
+ * @which: DAFS_FATTR_*: those that are compared, if they are listed above; both have them
  *
  * Context: any.
  * Return: true if all of them are.

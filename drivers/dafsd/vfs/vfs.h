@@ -78,6 +78,7 @@ void dafsd_fattr_peek(const struct dafsd_fh *fh, u64 wanted, struct dafs_fattr *
 		      struct dafsd_fattr_names *names);
 dafs_status_t dafsd_fattr_check(const struct dafs_fattr *attr, u64 settable);
 bool dafsd_fattr_same(const struct dafs_fattr *a, const struct dafs_fattr *b, u64 which);
+dafs_status_t dafsd_fattr_may_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which);
 dafs_status_t dafsd_fattr_set(struct dentry *dentry, const struct dafs_fattr *attr, u64 which,
 			      u64 *done);
 

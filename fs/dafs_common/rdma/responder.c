@@ -282,7 +282,7 @@ u16 dafs_responder_limit(const struct dafs_responder *rp)
 EXPORT_SYMBOL_GPL(dafs_responder_limit);
 
 /* Is a request in progress on a stream that is taken back? */
-static bool dafs_responder_expires(const struct dafs_responder *rp)
+static bool dafs_responder_tail_busy(const struct dafs_responder *rp)
 {
 	u16 limit = min_t(u16, rp->limit, DAFS_MAX_NREQ);
 
@@ -300,7 +300,8 @@ static void dafs_responder_count(struct dafs_responder *rp)
 	lockdep_assert_held(&rp->lock);
 	if (!rp->unproven || --rp->unproven)
 		return;
-	if (dafs_responder_expires(rp))
+	/* its response is not sent yet: look again at the next request */
+	if (dafs_responder_tail_busy(rp))
 		rp->unproven = 1;
 	else
 		rp->limit = rp->nreq;
@@ -578,6 +579,7 @@ static bool dafs_responder_credit(struct dafs_responder *rp, struct dafs_rqst *r
 	lockdep_assert_held(&rp->lock);
 	if (rqst->holds_stream)
 		__clear_bit(rqst->hdr.stream_id, rp->busy);
+	/* on a stream that was taken back: as many requests as Nreq prove that it has arrived */
 	if (rqst->hdr.stream_id >= rp->nreq)
 		rp->unproven = rp->nreq;
 	if (rp->target >= rp->nreq) {

@@ -20,7 +20,8 @@ postgres_make()
 		cp -a /tmp/pg "$PGDATA" && rm -r /tmp/pg
 }
 
-# postgres_start [OPTION...]: after a crash it would open and sync each file otherwise
+# postgres_start [OPTION...]: starts the server, which would open and sync each file after a crash
+# without recovery_init_sync_method
 postgres_start()
 {
 	[ -e /tmp/postgres.log ] || install -m 666 /dev/null /tmp/postgres.log

@@ -454,10 +454,11 @@ def crash(server):
 
 def begin_databases(client):
     """SQLite and PostgreSQL, and programs that log the transactions that they are told of.
-    PostgreSQL's log is written by O_DSYNC, so by stable WRITEs."""
+    PostgreSQL opens its log with O_DIRECT, so that each write of it is a stable WRITE."""
     must("there are databases", client,
          "export PGDATA=/mnt/once/pg; . $BED/postgres-lib.sh; cd /; chmod 755 /mnt /mnt/once; "
-         "postgres_make && postgres_start -c wal_sync_method=open_datasync && "
+         "postgres_make && postgres_start -c wal_sync_method=open_datasync -c wal_level=minimal "
+         "-c max_wal_senders=0 && "
          f"pgbench -q -i -s 1 -I dtGp && {BANK} make /mnt/once/bank.db")
     client.sh(f"{BANK} work /mnt/once/bank.db bank /tmp/bank --until /tmp/over & bank=$!; "
               "until [ -e /tmp/over ]; do pgbench -n -c 2 -t 25 || exit; done "

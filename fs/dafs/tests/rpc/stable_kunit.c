@@ -495,8 +495,6 @@ static dafs_status_t stable_setattr(struct stable *s, const struct dafs_fattr *a
 	return stable_call(s, DAFS_PROC_SETATTR_INLINE, &args, NULL);
 }
 
-#define STABLE_TIMES	(DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET)
-
 /* Attributes to be set, with the values of stable_attr() */
 static const u64 stable_attrs[] = {
 	DAFS_FATTR_MODE,
@@ -505,7 +503,7 @@ static const u64 stable_attrs[] = {
 	DAFS_FATTR_MODE | DAFS_FATTR_OWNER | DAFS_FATTR_OBJECT_SIZE,
 	DAFS_FATTR_TIME_ACCESS_SET,
 	DAFS_FATTR_TIME_MODIFY_SET,
-	DAFS_FATTR_MODE | STABLE_TIMES,
+	DAFS_FATTR_MODE | DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET,
 	DAFS_FATTR_MIME_TYPE,
 };
 
@@ -520,7 +518,8 @@ static void stable_attr(u64 which, struct dafs_fattr *attr)
 		.mime_type = dafs_test_str("text/plain"),
 		.time_access_set.how = DAFS_SET_TO_CLIENT_TIME,
 		.time_access_set.client_time = { .seconds = 1234567, .nseconds = 891 },
-		.time_modify_set.how = DAFS_SET_TO_SERVER_TIME,
+		.time_modify_set.how = DAFS_SET_TO_CLIENT_TIME,
+		.time_modify_set.client_time = { .seconds = 7654321, .nseconds = 198 },
 	};
 }
 
@@ -557,6 +556,107 @@ static void dafs_stable_attrs_test(struct kunit *test)
 		stable_attr_crash(test, attr, false);
 		stable_attr_crash(test, attr, true);
 	}
+}
+
+/* Set-id bits that a file system does not keep, and who reads meanwhile, make no difference. */
+static void dafs_stable_ids_test(struct kunit *test)
+{
+	struct dafs_fattr attr = { .included = DAFS_FATTR_MODE, .mode = 02755 };
+	struct iattr atime = {
+		.ia_valid = ATTR_ATIME | ATTR_ATIME_SET,
+		.ia_atime.tv_sec = 99,
+	};
+	struct stable *s = stable(test);
+
+	/* the owner is not in the group */
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	dafs_backing_chown(test, s->fix, "file", 34, 12);
+	dafs_backing_chmod(test, s->fix, "file", 0755);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_register(s->conn, 34, 34, s->handle));
+	msleep(20);
+	dafsd_intent_crash = DAFSD_CRASH_EXECUTED;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_setattr(s, &attr));
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+
+	/* nothing was done: that it is the same but for these bits does not count */
+	s = stable(test);
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	dafs_backing_chmod(test, s->fix, "file", 0755);
+	dafsd_intent_crash = DAFSD_CRASH_INTENDED;
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, stable_setattr(s, &attr));
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+
+	s = stable(test);
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	msleep(20);
+	stable_attr(DAFS_FATTR_TIME_ACCESS_SET, &attr);
+	dafsd_intent_crash = DAFSD_CRASH_EXECUTED;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_setattr(s, &attr));
+	dafs_backing_setattr(test, s->fix, "file", &atime);
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
+}
+
+/* Nothing tells whether the time of the server was set, unless that was recorded. */
+static void dafs_stable_now_test(struct kunit *test)
+{
+	const struct dafs_fattr attr = {
+		.included = DAFS_FATTR_TIME_MODIFY_SET,
+		.time_modify_set.how = DAFS_SET_TO_SERVER_TIME,
+	};
+	enum dafsd_crash crash;
+	struct stable *s;
+
+	for (crash = DAFSD_CRASH_INTENDED; crash <= DAFSD_CRASH_RECORDED; crash++) {
+		s = stable(test);
+		dafs_backing_write(test, s->fix, "file", "data", 4);
+		dafsd_intent_crash = crash;
+		DAFS_EXPECT_STATUS(test, crash == DAFSD_CRASH_INTENDED ? DAFSERR_IO :
+				   DAFS_STATUS_OK, stable_setattr(s, &attr));
+		stable_crash(s);
+		DAFS_EXPECT_STATUS(test, crash == DAFSD_CRASH_RECORDED ? DAFS_STATUS_OK :
+				   DAFSERR_UNKNOWN_SESSION, stable_check(s));
+	}
+}
+
+/* A part of the data is in the file: the file can be no larger.  The client is told how much. */
+static void dafs_stable_short_test(struct kunit *test)
+{
+	struct stable *s = stable(test);
+	union dafs_args args = {};
+	union dafs_res res = {};
+
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	stable_case_args(s, DAFS_PROC_WRITE_INLINE, &args);
+	args.write_inline.offset = s->fix->path.mnt->mnt_sb->s_maxbytes - 3;
+	dafsd_intent_crash = DAFSD_CRASH_RECORDED;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK,
+			   stable_call(s, DAFS_PROC_WRITE_INLINE, &args, &res));
+	KUNIT_EXPECT_EQ(test, 3, res.write.count);
+	stable_crash(s);
+	res.write.count = 0;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_fetch(s, &res));
+	KUNIT_EXPECT_EQ(test, 3, res.write.count);
+}
+
+/* A request that has no record is not taken for an earlier one of its stream and number. */
+static void dafs_stable_wrapped_test(struct kunit *test)
+{
+	struct stable *s = stable(test);
+	union dafs_args args = {};
+
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	stable_case_args(s, DAFS_PROC_WRITE_INLINE, &args);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_call(s, DAFS_PROC_WRITE_INLINE, &args,
+							     NULL));
+	s->conn->seq--;
+	args.write_inline.stable_how = DAFS_UNSTABLE;
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_call(s, DAFS_PROC_WRITE_INLINE, &args,
+							     NULL));
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
 }
 
 /* What others do later is not undone by a request that was executed before: it is not repeated. */
@@ -734,19 +834,16 @@ static void dafs_stable_failed_test(struct kunit *test)
 	/* and how far it came */
 	s = stable(test);
 	dafs_backing_write(test, s->fix, "file", "data", 4);
-	dafs_backing_chown(test, s->fix, "file", 12, 12);
+	dafs_backing_chown(test, s->fix, "file", 34, 34);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_register(s->conn, 34, 34, s->handle));
-	args.setattr_inline = (struct dafs_setattr_inline_args){
-		.filehandle = dafs_test_lookup(test, s->fix, "file"),
-		.obj_attributes.included = DAFS_FATTR_MODE,
-		.obj_attributes.valid = DAFS_FATTR_MODE,
-	};
 	DAFS_EXPECT_STATUS(test, DAFSERR_PERM,
-			   stable_call(s, DAFS_PROC_SETATTR_INLINE, &args, NULL));
+			   stable_setattr(s, &(struct dafs_fattr){
+				.included = DAFS_FATTR_MODE | DAFS_FATTR_OWNER,
+				.mode = 0640,
+				.owner = dafs_test_str("12") }));
 	stable_crash(s);
-	res.setattr.attr_request_bitmap = DAFS_FATTR_ALL;
 	DAFS_EXPECT_STATUS(test, DAFSERR_PERM, stable_fetch(s, &res));
-	KUNIT_EXPECT_EQ(test, 0, res.setattr.attr_request_bitmap);
+	KUNIT_EXPECT_EQ(test, DAFS_FATTR_MODE, res.setattr.attr_request_bitmap);
 
 	s = stable(test);
 	dafs_backing_write(test, s->fix, "file", "data", 4);
@@ -882,6 +979,10 @@ static struct kunit_case stable_kunit_cases[] = {
 	KUNIT_CASE(dafs_stable_clean_test),
 	KUNIT_CASE_PARAM(dafs_stable_crash_test, stable_cases_gen_params),
 	KUNIT_CASE(dafs_stable_attrs_test),
+	KUNIT_CASE(dafs_stable_ids_test),
+	KUNIT_CASE(dafs_stable_now_test),
+	KUNIT_CASE(dafs_stable_short_test),
+	KUNIT_CASE(dafs_stable_wrapped_test),
 	KUNIT_CASE(dafs_stable_later_test),
 	KUNIT_CASE(dafs_stable_torn_test),
 	KUNIT_CASE(dafs_stable_part_test),
