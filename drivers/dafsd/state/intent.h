@@ -62,7 +62,7 @@ dafs_status_t dafsd_intent_write(struct dafsd_rqst *rq, struct inode *inode, u64
 void dafsd_intent_release(struct dafsd_rqst *rq, dafs_status_t status, struct dafsd_hold *hold);
 void dafsd_intent_written(struct dafsd_rqst *rq, dafs_status_t status, u32 count,
 			  struct dafsd_hold *hold);
-dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 				   const struct dafs_fattr *attr, u64 which,
 				   struct dafsd_hold *hold);
 void dafsd_intent_hold_all(const struct inode *inode, struct dafsd_hold *hold);

@@ -12,11 +12,13 @@
 #include <linux/crc32c.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/mount.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include <linux/unaligned.h>
 #include <linux/dafs/codec.h>
 #include <linux/dafs/status.h>
+#include "../export/export.h"
 #include "../request/request.h"
 #include "../session/respcache.h"
 #include "../session/server.h"
@@ -245,7 +247,7 @@ static dafs_status_t dafsd_attrs_describe(const struct inode *inode, const struc
  * IO if the store cannot be written; ROFS, or another status, if the caller may not set the first
  * of them.
  */
-dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
+dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, const struct dafsd_fh *fh,
 				   const struct dafs_fattr *attr, u64 which,
 				   struct dafsd_hold *hold)
 {
@@ -257,9 +259,10 @@ dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, struct dafsd_fh *fh,
 	if (!which || !dafsd_intents_on())
 		return DAFS_STATUS_OK;
 	/* others do not have to wait for what is refused */
-	status = dafsd_fh_want_write(fh);
-	dafsd_fh_drop_write(fh);
-	status = status ?: dafsd_fattr_may_set(fh->dentry, attr, which);
+	if (dafsd_fh_is_pseudo(fh) || READ_ONCE(fh->exp->read_only) ||
+	    __mnt_is_readonly(fh->exp->path.mnt))
+		return DAFSERR_ROFS;
+	status = dafsd_fattr_may_set(fh->dentry, attr, which);
 	if (status || !dafsd_data_hold(hold, dafsd_fh_inode(fh), first, U64_MAX))
 		return status;
 	dafsd_hold_take(hold);

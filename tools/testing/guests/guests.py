@@ -430,6 +430,7 @@ def end_once(server, client):
     for number in range(CHANGERS):
         TAP.run(f"program {number} ends", client, f"wait $changer{number}", 8 * LEASE)
         records = int(said(client, f"cat /tmp/records{number}") or 0)
+        TAP.result(records > 0, f"it has appended {records} records")
         TAP.same("each record is there once", digest(server, f"/srv/data/once/{number}/log"),
                  said(server, f"seq -f %08g 0 {records - 1} | sha256sum"))
         TAP.same("of the names nothing is left", said(server, f"ls /srv/data/once/{number}"),
@@ -444,9 +445,15 @@ def known(client):
     return int(fields[0]) - int(fields[1]) - int(fields[2])
 
 
-def crash(server):
-    """Its power fails; it comes back with its disk."""
+def crash(server, client=None):
+    """Its power fails; it comes back with its disk. For a client that does not get its last
+    responses, so that some requests are certainly executed."""
+    if client:
+        client.hear(False)
+        time.sleep(2)
     server.kill()
+    if client:
+        client.hear(True)
     server.start()
     server.ready()
     serve(server)
@@ -469,6 +476,7 @@ def end_databases(client):
     TAP.run("transactions of SQLite have ended", client, "wait $bank", 8 * LEASE)
     TAP.run("transactions of PostgreSQL have ended", client, "wait $bench || { cat /tmp/pgbench; "
             "tail -n 50 /tmp/postgres.log; false; }", 8 * LEASE)
+    TAP.run("there were some", client, "[ -s /tmp/bank ]")
     TAP.run("SQLite has them, once", client, f"{BANK} check /mnt/once/bank.db /tmp/bank")
     TAP.run("PostgreSQL has them, once", client,
             "told=$(pgbench_told /tmp/pgbench); echo $told transactions; "
@@ -486,8 +494,10 @@ def test_server_crash(server, client):
     begin_databases(client)
     for _ in range(CRASHES):
         await_changes(server)
-        crash(server)
+        before = known(client)
+        crash(server, client)
     await_changes(server)
+    TAP.result(known(client) > before, "the server knew what it had executed")
     stop_once(client)
     end_databases(client)
     end_once(server, client)

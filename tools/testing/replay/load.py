@@ -264,19 +264,19 @@ class Exact:
             line = f"{number:08}\n".encode() * (1000 if number % 2 else 1)
             self.content += line
             self.step(os.write, self.log, line)
-            self.write(number)
+            self.write(number, PAGE)
             self.mode ^= 0o020
             self.step(os.chmod, self.path("data"), self.mode)
-            self.write(number + 1)
+            self.write(number, 2 * PAGE)
             self.data = self.data[:PAGE // 2]
             self.step(os.truncate, self.path("data"), len(self.data))
 
-    def write(self, number):
-        """One page, which is there as a whole or not"""
+    def write(self, number, offset):
+        """A page behind the end of the file, which is there as a whole or not"""
         page = mmap.mmap(-1, PAGE)
         page.write(f"{number:07}\n".encode() * (PAGE // 8))
-        self.data = self.data[:PAGE].ljust(PAGE, b"\0") + page[:]
-        self.step(os.pwrite, self.direct, page, PAGE)
+        self.data = self.data.ljust(offset, b"\0") + page[:]
+        self.step(os.pwrite, self.direct, page, offset)
 
 
 def mount(where, client):

@@ -334,17 +334,20 @@ int raw_send(struct raw_conn *conn, const void *data, u32 len)
  * @conn: connection of the server
  * @mr: its region
  * @sg: its DMA address
+ * @next: of the connection
  */
 struct raw_memory {
 	struct raw_conn *conn;
 	struct ib_mr *mr;
 	struct scatterlist sg;
+	struct raw_memory *next;
 };
 
 static void raw_unexpose(void *data)
 {
 	struct raw_memory *mem = data;
 
+	mem->conn->memory = mem->next;
 	ib_dereg_mr(mem->mr);
 	ib_dma_unmap_sg(mem->conn->id->device, &mem->sg, 1, DMA_TO_DEVICE);
 }
@@ -380,6 +383,8 @@ struct dafs_direct_buf raw_expose(struct raw_conn *conn, void *data, u32 len)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mem->mr);
 	sg_init_one(&mem->sg, data, len);
 	ib_dma_map_sg(conn->id->device, &mem->sg, 1, DMA_TO_DEVICE);
+	mem->next = conn->memory;
+	conn->memory = mem;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, raw_unexpose, mem));
 	KUNIT_ASSERT_EQ(test, 1, ib_map_mr_sg(mem->mr, &mem->sg, 1, NULL, PAGE_SIZE));
 	KUNIT_ASSERT_EQ(test, 0, raw_register_mr(conn, mem->mr));
@@ -504,6 +509,8 @@ struct raw_conn *raw_connect_flavour(struct kunit *test, const struct dafs_flavo
 
 void raw_close(struct kunit *test, struct raw_conn *conn)
 {
+	while (conn->memory)
+		kunit_release_action(test, raw_unexpose, conn->memory);
 	kunit_release_action(test, raw_free_action, conn);
 }
 

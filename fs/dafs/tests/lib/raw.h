@@ -15,6 +15,7 @@
 #define RAW_WAIT_MS	20000	/* to wait for an event, also on a busy machine */
 #define RAW_QUIET_MS	300	/* to wait for an event that must not happen */
 
+struct raw_memory;
 struct raw_server;
 
 /**
@@ -100,6 +101,7 @@ struct raw_recv;
  * @cksum: add checksums to messages and verify those of received ones
  * @seq: seq_number of the next request of raw_call()
  * @last: response that raw_call() got, for the strings in its results
+ * @memory: of raw_expose(), the last one first
  * @disc: passive side: the private data that came
  * @disc_len: bytes of it
  * @peer_qp: passive side: number of the peer's queue pair
@@ -134,6 +136,7 @@ struct raw_conn {
 	bool cksum;
 	u16 seq;
 	struct raw_msg *last;
+	struct raw_memory *memory;
 	struct dafs_wire_discriminator disc;
 	u32 disc_len;
 	u32 peer_qp;

@@ -22,6 +22,7 @@
 /**
  * struct stable - a client whose server remembers across a crash
  * @test: the test
+ * @flavour: of its sessions, or NULL
  * @fix: where its files are
  * @login: of the first session
  * @again: of the second one
@@ -31,6 +32,7 @@
  */
 struct stable {
 	struct kunit *test;
+	const struct dafs_flavour *flavour;
 	struct dafs_fixture *fix;
 	struct raw_login login;
 	struct raw_login again;
@@ -47,12 +49,11 @@ static void stable_reset(void *unused)
 
 static struct raw_conn *stable_connect(struct stable *s, struct raw_login *login)
 {
-	const struct dafs_flavour *flavour = s->test->param_value;
 	struct raw_how how = {
 		.type = DAFS_CHANNEL_OPERATION,
 		.session = 1,
-		.swab = flavour && flavour->swab,
-		.ipv6 = flavour && flavour->ipv6,
+		.swab = s->flavour && s->flavour->swab,
+		.ipv6 = s->flavour && s->flavour->ipv6,
 	};
 	struct raw_conn *conn = raw_connect(s->test, &how);
 
@@ -61,8 +62,7 @@ static struct raw_conn *stable_connect(struct stable *s, struct raw_login *login
 	return conn;
 }
 
-/* In one byte order or the other; @test->param_value may be of another kind */
-static struct stable *stable(struct kunit *test)
+static struct stable *stable_by(struct kunit *test, const struct dafs_flavour *flavour)
 {
 	struct stable *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 
@@ -71,11 +71,17 @@ static struct stable *stable(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stable_reset, NULL));
 	dafsd_respcache_kind = DAFSD_RESPCACHE_STABLE;
 	s->test = test;
+	s->flavour = flavour;
 	s->fix = dafs_fixture(test, NULL);
 	s->conn = stable_connect(s, &s->login);
 	KUNIT_ASSERT_EQ(test, 1, s->login.res.connect.opts.use_response_cache);
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, raw_register(s->conn, 0, 0, s->handle));
 	return s;
+}
+
+static struct stable *stable(struct kunit *test)
+{
+	return stable_by(test, NULL);
 }
 
 static dafs_status_t stable_call(struct stable *s, u32 proc, void *args, void *res)
@@ -223,7 +229,7 @@ static dafs_status_t stable_mkdir(struct stable *s, struct dafs_create_res *res)
 static void dafs_stable_known_test(struct kunit *test)
 {
 	unsigned int before = stable_records();
-	struct stable *s = stable(test), *other;
+	struct stable *s = stable_by(test, test->param_value), *other;
 	struct dafs_create_res first = {};
 	union dafs_res fetched = {};
 
@@ -234,7 +240,7 @@ static void dafs_stable_known_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_fetch(s, &fetched));
 	KUNIT_EXPECT_MEMEQ(test, &first.filehandle, &fetched.create.filehandle,
 			   sizeof(first.filehandle));
-	other = stable(test);
+	other = stable_by(test, test->param_value);
 	other->login.res.connect.session_id = s->login.res.connect.session_id;
 	other->hdr = s->hdr;
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOT_AUTHORIZED, stable_check(other));
@@ -338,6 +344,11 @@ static const struct stable_case stable_cases[] = {
 	{ DAFS_PROC_WRITE_INLINE, DAFSD_CRASH_EXECUTED },
 	{ DAFS_PROC_WRITE_INLINE, DAFSD_CRASH_EXECUTED, true },
 	{ DAFS_PROC_WRITE_INLINE, DAFSD_CRASH_RECORDED },
+	{ DAFS_PROC_APPEND_DIRECT, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_SETATTR_DIRECT, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_SETATTR_DIRECT, DAFSD_CRASH_EXECUTED },
+	{ DAFS_PROC_WRITE_DIRECT, DAFSD_CRASH_INTENDED },
+	{ DAFS_PROC_WRITE_DIRECT, DAFSD_CRASH_EXECUTED },
 };
 
 static void stable_describe(const struct stable_case *c, char *desc)
@@ -353,6 +364,52 @@ static void stable_describe(const struct stable_case *c, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(stable_cases, stable_cases, stable_describe);
+
+/* The same with what follows in memory of the client */
+static void stable_direct_args(struct stable *s, u32 proc, union dafs_args *args)
+{
+	struct dafs_fattr attr = {
+		.included = DAFS_FATTR_OBJECT_SIZE,
+		.valid = DAFS_FATTR_OBJECT_SIZE,
+		.object_size = 8,
+	};
+	struct dafs_direct_buf *exposed = kunit_kzalloc(s->test, sizeof(*exposed), GFP_KERNEL);
+	struct dafs_fh fh = dafs_test_lookup(s->test, s->fix, "file");
+	struct dafs_buf buf = {
+		.base = kunit_kzalloc(s->test, SZ_1K, GFP_KERNEL),
+		.len = SZ_1K,
+		.swab = s->conn->swab,
+	};
+	int len = 4;
+
+	KUNIT_ASSERT_NOT_NULL(s->test, exposed);
+	KUNIT_ASSERT_NOT_NULL(s->test, buf.base);
+	memcpy(buf.base, "more", len);
+	if (proc == DAFS_PROC_SETATTR_DIRECT)
+		len = dafs_encode_fattr(&buf, &attr);
+	KUNIT_ASSERT_GT(s->test, len, 0);
+	*exposed = raw_expose(s->conn, buf.base, len);
+	switch (proc) {
+	case DAFS_PROC_APPEND_DIRECT:
+		args->append_direct.filehandle = fh;
+		args->append_direct.stable_how = DAFS_FILE_SYNC;
+		args->append_direct.byte_count = len;
+		args->append_direct.write_data_buffer = *exposed;
+		break;
+	case DAFS_PROC_SETATTR_DIRECT:
+		args->setattr_direct.filehandle = fh;
+		args->setattr_direct.obj_attributes = *exposed;
+		break;
+	default:
+		args->write_direct.filehandle = fh;
+		args->write_direct.offset = 4;
+		args->write_direct.byte_count = len;
+		args->write_direct.stable_how = DAFS_FILE_SYNC;
+		args->write_direct.write_data_buffers.count = 1;
+		args->write_direct.write_data_buffers.elems = exposed;
+		break;
+	}
+}
 
 static void stable_case_args(struct stable *s, u32 proc, union dafs_args *args)
 {
@@ -386,6 +443,11 @@ static void stable_case_args(struct stable *s, u32 proc, union dafs_args *args)
 			.destination_object = *dir,
 			.newname = dafs_test_str("new"),
 		};
+		break;
+	case DAFS_PROC_APPEND_DIRECT:
+	case DAFS_PROC_SETATTR_DIRECT:
+	case DAFS_PROC_WRITE_DIRECT:
+		stable_direct_args(s, proc, args);
 		break;
 	case DAFS_PROC_SETATTR_INLINE:
 		args->setattr_inline = (struct dafs_setattr_inline_args){
@@ -433,8 +495,11 @@ static bool stable_executed(struct stable *s, u32 proc)
 	case DAFS_PROC_RENAME:
 		return !stable_is_there(s, "file") && stable_is_there(s, "new");
 	case DAFS_PROC_APPEND_INLINE:
+	case DAFS_PROC_APPEND_DIRECT:
 	case DAFS_PROC_SETATTR_INLINE:
+	case DAFS_PROC_SETATTR_DIRECT:
 	case DAFS_PROC_WRITE_INLINE:
+	case DAFS_PROC_WRITE_DIRECT:
 		dafs_backing_stat(s->fix, "file", &stat);
 		return stat.size == 8;
 	default:
@@ -442,45 +507,76 @@ static bool stable_executed(struct stable *s, u32 proc)
 	}
 }
 
+static void stable_expect_data(struct stable *s)
+{
+	char data[8] = {};
+
+	dafs_backing_read(s->fix, "file", data, sizeof(data), 0);
+	KUNIT_EXPECT_MEMEQ(s->test, data, "datamore", sizeof(data));
+}
+
+/* What the client is told of a request that was executed, and what there is of it */
+static void stable_expect_results(struct stable *s, u32 proc, const union dafs_res *res)
+{
+	struct kunit *test = s->test;
+	struct dafs_fh fh;
+
+	switch (proc) {
+	case DAFS_PROC_APPEND_INLINE:
+	case DAFS_PROC_APPEND_DIRECT:
+		KUNIT_EXPECT_EQ(test, 4, res->append.offset);
+		KUNIT_EXPECT_EQ(test, DAFS_FILE_SYNC, res->append.committed);
+		stable_expect_data(s);
+		break;
+	case DAFS_PROC_SETATTR_INLINE:
+	case DAFS_PROC_SETATTR_DIRECT:
+		KUNIT_EXPECT_EQ(test, DAFS_FATTR_OBJECT_SIZE, res->setattr.attr_request_bitmap);
+		break;
+	case DAFS_PROC_WRITE_INLINE:
+	case DAFS_PROC_WRITE_DIRECT:
+		KUNIT_EXPECT_EQ(test, 4, res->write.count);
+		KUNIT_EXPECT_EQ(test, DAFS_FILE_SYNC, res->write.committed);
+		stable_expect_data(s);
+		break;
+	case DAFS_PROC_CREATE:
+		fh = dafs_test_lookup(test, s->fix, "new");
+		KUNIT_EXPECT_MEMEQ(test, &fh, &res->create.filehandle, sizeof(fh));
+		break;
+	}
+}
+
 /* R-5.2.4-02: after each step, the cache and the file system agree. */
 static void dafs_stable_crash_test(struct kunit *test)
 {
 	const struct stable_case *c = test->param_value;
-	const struct dafs_flavour swapped = { .swab = true };
+	static const struct dafs_flavour swapped = { .swab = true };
+	unsigned int before;
 	bool executed = c->crash != DAFSD_CRASH_INTENDED;
 	dafs_status_t absent = DAFSERR_NOXID_MATCH;
 	union dafs_args args = {};
 	union dafs_res res = {};
 	struct stable *s;
 
-	test->param_value = c->swab ? &swapped : NULL;
-	s = stable(test);
+	s = stable_by(test, c->swab ? &swapped : NULL);
 	dafs_backing_write(test, s->fix, "file", "data", 4);
 	stable_case_args(s, c->proc, &args);
+	before = stable_records();
 	dafsd_intent_crash = c->crash;
 	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : DAFSERR_IO,
 			   stable_call(s, c->proc, &args, NULL));
 	KUNIT_EXPECT_EQ(test, executed, stable_executed(s, c->proc));
 	stable_crash(s);
 	/* a WRITE that is not stable leaves no record */
-	if (c->proc == DAFS_PROC_WRITE_INLINE)
+	if (c->proc == DAFS_PROC_WRITE_INLINE || c->proc == DAFS_PROC_WRITE_DIRECT)
 		absent = DAFSERR_UNKNOWN_SESSION;
 	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : absent, stable_check(s));
 	DAFS_EXPECT_STATUS(test, executed ? DAFS_STATUS_OK : absent, stable_fetch(s, &res));
 	KUNIT_EXPECT_EQ(test, executed, stable_executed(s, c->proc));
-	if (executed && c->proc == DAFS_PROC_APPEND_INLINE)
-		KUNIT_EXPECT_EQ(test, 4, res.append.offset);
-	if (executed && c->proc == DAFS_PROC_SETATTR_INLINE)
-		KUNIT_EXPECT_EQ(test, DAFS_FATTR_OBJECT_SIZE, res.setattr.attr_request_bitmap);
-	if (executed && c->proc == DAFS_PROC_WRITE_INLINE)
-		KUNIT_EXPECT_EQ(test, 4, res.write.count);
-	if (executed && c->proc == DAFS_PROC_CREATE) {
-		struct dafs_fh fh = dafs_test_lookup(test, s->fix, "new");
-
-		KUNIT_EXPECT_MEMEQ(test, &fh, &res.create.filehandle, sizeof(fh));
-	}
+	if (executed)
+		stable_expect_results(s, c->proc, &res);
+	/* what was not executed has no record any more: it is certain that it was not */
+	KUNIT_EXPECT_EQ(test, before + executed, stable_records());
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_discard(s));
-	test->param_value = c;
 }
 
 /* SETATTR of "file" */
@@ -685,32 +781,45 @@ static void dafs_stable_later_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_check(s));
 }
 
+/* What there is of a WRITE that reaches into two pages */
+enum stable_found {
+	STABLE_WHOLE,
+	STABLE_TORN,	/* the second page is another one */
+	STABLE_PART,	/* the last byte is missing */
+	STABLE_GONE,	/* and so is the file */
+};
+
 /* Of data that is not all there, and of a file that is gone, it is said that it was not written. */
 static void dafs_stable_torn_test(struct kunit *test)
 {
-	u32 len = PAGE_SIZE + 4;
+	const u32 len = PAGE_SIZE + 1000;
 	u8 *data = kunit_kzalloc(test, len, GFP_KERNEL);
 	union dafs_args args = {};
+	unsigned int before, kind;
 	struct stable *s;
-	unsigned int gone;
 
 	KUNIT_ASSERT_NOT_NULL(test, data);
-	memset(data, 'd', len);
-	for (gone = 0; gone < 2; gone++) {
+	for (kind = STABLE_WHOLE; kind <= STABLE_GONE; kind++) {
 		s = stable(test);
 		dafs_backing_write(test, s->fix, "file", "", 0);
+		before = stable_records();
 		stable_case_args(s, DAFS_PROC_WRITE_INLINE, &args);
-		args.write_inline.offset = 0;
-		args.write_inline.byte_count = 2 * len / 3;
+		memset(data, 'd', len);
+		args.write_inline.offset = PAGE_SIZE - 1000;
+		args.write_inline.byte_count = 2000;
 		args.write_inline.data = data;
 		dafsd_intent_crash = DAFSD_CRASH_INTENDED;
 		DAFS_EXPECT_STATUS(test, DAFSERR_IO,
 				   stable_call(s, DAFS_PROC_WRITE_INLINE, &args, NULL));
-		dafs_backing_write(test, s->fix, "file", data, len / 3);
-		if (gone)
+		if (kind == STABLE_TORN)
+			data[len - 1] = 0;
+		dafs_backing_write(test, s->fix, "file", data, len - (kind == STABLE_PART));
+		if (kind == STABLE_GONE)
 			dafs_backing_remove(s->fix, "file");
 		stable_crash(s);
-		DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
+		DAFS_EXPECT_STATUS(test, kind == STABLE_WHOLE ? DAFS_STATUS_OK :
+				   DAFSERR_UNKNOWN_SESSION, stable_check(s));
+		KUNIT_EXPECT_EQ(test, before + (kind == STABLE_WHOLE), stable_records());
 	}
 }
 
@@ -871,6 +980,7 @@ static void stable_restore_store(void *store)
 static void dafs_stable_early_test(struct kunit *test)
 {
 	struct dafsd_store *store = dafsd_server.store;
+	unsigned long revived_at = dafsd_server.revived_at;
 	struct stable *s = stable(test);
 
 	DAFS_ASSERT_STATUS(test, DAFS_STATUS_OK, stable_mkdir(s, NULL));
@@ -886,6 +996,7 @@ static void dafs_stable_early_test(struct kunit *test)
 	dafsd_server.revived_at = jiffies - (dafsd_lease_seconds + 1) * HZ;
 	DAFS_EXPECT_STATUS(test, DAFSERR_UNKNOWN_SESSION, stable_check(s));
 	kunit_release_action(test, stable_restore_store, store);
+	dafsd_server.revived_at = revived_at;
 }
 
 static void stable_withdraw(void *exp)
