@@ -15,10 +15,10 @@
  *     changes the same, or writes where the data was to be appended.
  *
  * Recorded are CREATE, REMOVE, RENAME and LINK, here; appends, SETATTR, and WRITEs that are to be
- * stable, in intent_data.c.  dafsd_response_is_recorded() says which kinds always are.  Of the others it is answered that
- * nothing is known, and they are repeated after a crash: a WRITE that was not stable may be gone
- * with all others since the last COMMIT, COMMIT changes nothing once more, and OPEN, LOCK and the
- * like are about state that is gone with the server.
+ * stable, in intent_data.c.  dafsd_response_is_recorded() says which kinds always are.  Of the
+ * others it is answered that nothing is known, and they are repeated after a crash: a WRITE that
+ * was not stable may be gone with all others since the last COMMIT, COMMIT changes nothing once
+ * more, and OPEN, LOCK and the like are about state that is gone with the server.
  */
 #include <linux/minmax.h>
 #include <linux/namei.h>

@@ -396,9 +396,9 @@ static dafs_status_t dafsd_open_add_locked(struct dafsd_adding *add)
 }
 
 /*
- * Before a reservation is granted, wait for I/O without an open; and before the file is emptied, for
- * changes whose outcome is not durable yet, in this order, as all I/O does.  That may wait for a
- * file system that is being frozen, and freezing waits until write access is dropped.  So
+ * Before a reservation is granted, wait for I/O without an open; and before the file is emptied,
+ * for changes whose outcome is not durable yet, in this order, as all I/O does.  That may wait
+ * for a file system that is being frozen, and freezing waits until write access is dropped.  So
  * drop write access before waiting.  It is only taken again to empty the file, which has
  * not been changed so far: if that fails because the export or the mount has become
  * read-only, nothing is left of the OPEN.

@@ -47,8 +47,8 @@ void dafsd_settle_append_look(struct dafsd_settling *s)
 }
 
 /* Another append to the same file that is missing: is it before this one? */
-static void dafsd_settle_append_judge_by(struct dafsd_respcache *cache, struct dafsd_response *other,
-				  void *arg)
+static void dafsd_settle_append_judge_by(struct dafsd_respcache *cache,
+					 struct dafsd_response *other, void *arg)
 {
 	struct dafsd_settling *s = arg;
 	const struct dafsd_witness *w = dafsd_settle_witness(s->exp, other);

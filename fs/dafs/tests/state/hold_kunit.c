@@ -482,7 +482,7 @@ static void dafs_hold_second_test(struct kunit *test)
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(h->conn));
 }
 
-/* An OPEN that denies, and empties the file, takes both in the same order as I/O without an open. */
+/* An OPEN that denies, and empties the file, takes both in the order of I/O without an open. */
 static void dafs_hold_deny_test(struct kunit *test)
 {
 	static const struct hold_case write = { "write", HOLD_WRITE, 0, DAFS_FILE_SYNC };
