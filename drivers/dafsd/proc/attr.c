@@ -213,7 +213,12 @@ static dafs_status_t dafsd_setattr_once(struct dafsd_rqst *rq, const struct dafs
 	status = dafsd_intent_setattr(rq, fh, attr, which, &hold);
 	if (status)
 		return status;
-	status = dafsd_setattr_stable(use, fh, attr, which, &rq->res.setattr.attr_request_bitmap);
+	/* a lock may have been broken meanwhile, and the size be another one */
+	if (use->filp)
+		status = dafsd_setattr_check_locks(use, attr->object_size);
+	if (!status)
+		status = dafsd_setattr_stable(use, fh, attr, which,
+					      &rq->res.setattr.attr_request_bitmap);
 	dafsd_fh_drop_write(fh);
 	dafsd_intent_release(rq, status, &hold);
 	return status;

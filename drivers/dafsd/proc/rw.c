@@ -165,6 +165,14 @@ dafs_status_t dafsd_proc_read_direct(struct dafsd_rqst *rq)
 			      DAFS_OPEN_SHARE_ACCESS_READ, dafsd_read_direct);
 }
 
+/* A disk may fail with ETIMEDOUT: the client must not repeat what others may have seen. */
+static dafs_status_t dafsd_write_status(ssize_t written, int err)
+{
+	dafs_status_t status = dafs_errno_to_status(err);
+
+	return status == DAFSERR_DELAY && written > 0 ? DAFSERR_IO : status;
+}
+
 /*
  * The verifier is read before writing, so that a later loss changes it.  For a stable
  * write the data is first written and then synced, as the kernel does for O_SYNC: an
@@ -189,7 +197,7 @@ static dafs_status_t dafsd_write_data(const struct dafsd_use *use, struct iov_it
 	if (n > 0 && stable_how != DAFS_UNSTABLE)
 		err = dafsd_sync(use->filp, offset, pos - 1, stable_how == DAFS_DATA_SYNC, since);
 	if (n < 0 || err)
-		return dafs_errno_to_status(err ?: n);
+		return dafsd_write_status(n, err ?: n);
 	res->count = n;
 	res->committed = stable_how;
 	return DAFS_STATUS_OK;

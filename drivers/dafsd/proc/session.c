@@ -183,8 +183,7 @@ static dafs_status_t dafsd_auth(struct dafsd_session *ses, const struct dafs_aut
 		return status;
 	ses->principal = principal;
 	ses->trusted = principal->trusted;
-	if (ses->respcache && ses->respcache->owner)
-		ses->respcache->owner->auth_type = principal->auth_type;
+	dafsd_respcache_announce(ses->respcache, principal->auth_type);
 	res->auth_type = req->auth_type;
 	*trusted = ses->trusted;
 	if (!dafsd_conn_set_state(ses->op, DAFSD_CONN_READY, ses))

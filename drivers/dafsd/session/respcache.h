@@ -121,6 +121,8 @@ struct dafsd_respcache_owner {
  * @number: in the order of dafsd_server.revived
  * @charged: its part of dafsd_server.stable_streams
  * @swab: the results are in the byte order of other machines
+ * @recorded: there is a record of the session
+ * @age: of a former run of the server: how many there were since
  * @streams: that there still are; guarded by the lock of the responder of @op
  * @expired: of others; freed while @op is open, so that no query reads them
  * @nr: streams of the session
@@ -141,6 +143,8 @@ struct dafsd_respcache {
 	u64 number;
 	unsigned int charged;
 	bool swab;
+	bool recorded;
+	u8 age;
 	unsigned int streams;
 	struct llist_head expired;
 	unsigned int nr;
@@ -182,6 +186,7 @@ bool dafsd_respcache_keep(struct dafsd_respcache *cache, struct dafsd_client *cl
 void dafsd_respcache_give_up(struct dafsd_respcache *cache);
 bool dafsd_respcache_is_of(const struct dafsd_respcache *cache, const struct dafsd_client *client);
 bool dafsd_response_is_recorded(u32 proc);
+void dafsd_respcache_announce(struct dafsd_respcache *cache, u32 auth_type);
 int dafsd_response_record(struct dafsd_respcache *cache, struct dafsd_response *response,
 			  enum dafsd_response_mark mark);
 void dafsd_response_unrecord(struct dafsd_respcache *cache, struct dafsd_response *response);

@@ -8,6 +8,9 @@
  *	EXECUTED	it was.  Durable before the response.
  *	DONE		likewise, with the results.  Need not be durable: they can be made up.
  *
+ * And one for the session itself, durable before it is used: so that of a request without a record
+ * it is known that it was not executed, also after a second crash.
+ *
  * What they mean to the file system, and what is waited for, is in state/intent.c.  When the
  * server has restarted, INTENT and EXECUTED are settled before the export is used: see
  * state/settle.c.  Until then the client that asks is answered DELAY.
@@ -22,13 +25,16 @@
 #include "server.h"
 #include "session.h"
 
-#define DAFSD_RESPONSE_VERSION	2
+#define DAFSD_RESPONSE_VERSION	3
 
 /* Runs of the server after which a request that was not asked for is forgotten */
 #define DAFSD_RESPONSE_RUNS	16
 
 /* How long a client may stay away after a crash; as long as there is courtesy to clients */
 #define DAFSD_REVIVED_HOURS	24
+
+/* In the place of a stream: the record is of the session */
+#define DAFSD_SESSION_STREAM	U16_MAX
 
 /* Streams of all sessions that have records; of one address, its share of them */
 #define DAFSD_STABLE_STREAMS	8192
@@ -200,6 +206,28 @@ void dafsd_response_unrecord(struct dafsd_respcache *cache, struct dafsd_respons
 	response->recorded = false;
 }
 
+/* Return: 0; -ENOMEM; or -ENOSPC if the store is full. */
+static int dafsd_respcache_record(struct dafsd_respcache *cache)
+{
+	struct dafsd_response none = { .stream = DAFSD_SESSION_STREAM, .age = cache->age };
+	int err = dafsd_response_record(cache, &none, DAFSD_RESPONSE_RESULTS);
+
+	if (!err)
+		cache->recorded = true;
+	return err;
+}
+
+static void dafsd_respcache_unrecord(struct dafsd_respcache *cache)
+{
+	struct dafsd_response none = {
+		.stream = DAFSD_SESSION_STREAM,
+		.recorded = cache->recorded,
+	};
+
+	dafsd_response_unrecord(cache, &none);
+	cache->recorded = false;
+}
+
 static bool dafsd_streams_charge(struct dafsd_server *server, struct dafsd_peer *peer,
 				 unsigned int streams)
 {
@@ -272,6 +300,8 @@ void dafsd_respcache_give_up(struct dafsd_respcache *cache)
 	for (n = 0; cache->forgotten && n < cache->nr; n++)
 		if (cache->responses[n])
 			dafsd_response_unrecord(cache, cache->responses[n]);
+	if (cache->forgotten)
+		dafsd_respcache_unrecord(cache);
 	kfree(cache->owner);
 	spin_lock(&server->sessions_lock);
 	WRITE_ONCE(server->stable_streams, server->stable_streams - cache->charged);
@@ -280,6 +310,24 @@ void dafsd_respcache_give_up(struct dafsd_respcache *cache)
 	spin_unlock(&server->sessions_lock);
 	if (cache->peer)
 		dafsd_peer_put(cache->peer);
+}
+
+/**
+ * dafsd_respcache_announce() - have the session known after a crash
+ * @cache: of the session, which has authenticated; or NULL
+ * @auth_type: of its principal
+ *
+ * If that cannot be written, the session may be unknown then.
+ *
+ * Context: may sleep for the store.
+ */
+void dafsd_respcache_announce(struct dafsd_respcache *cache, u32 auth_type)
+{
+	if (!cache || !cache->owner)
+		return;
+	cache->owner->auth_type = auth_type;
+	if (!dafsd_respcache_record(cache))
+		dafsd_store_sync(cache->server->store);
 }
 
 /* Does a former session, which the server has read of, belong to this client? */
@@ -411,14 +459,20 @@ static int dafsd_response_load(void *priv, const struct dafsd_key *key, const vo
 	if (!dafsd_response_sound(key, rec, bytes))
 		return -EUCLEAN;
 	stream = le16_to_cpu(at->stream);
-	if (stream >= DAFSD_MAX_STREAMS)
+	if (stream >= DAFSD_MAX_STREAMS && stream != DAFSD_SESSION_STREAM)
 		return -EUCLEAN;
 	spin_lock(&server->sessions_lock);
 	cache = dafsd_respcache_lookup(server, &at->session_id);
 	spin_unlock(&server->sessions_lock);
 	if (!cache)
 		cache = dafsd_respcache_revive(server, &at->session_id, rec);
-	return cache ? dafsd_response_restore(cache, stream, rec) : -ENOMEM;
+	if (!cache)
+		return -ENOMEM;
+	if (stream != DAFSD_SESSION_STREAM)
+		return dafsd_response_restore(cache, stream, rec);
+	cache->recorded = true;
+	cache->age = rec->age < U8_MAX ? rec->age + 1 : U8_MAX;
+	return 0;
 }
 
 /* Forget all of a former run; with their records if they are not to come back */
@@ -544,7 +598,18 @@ int dafsd_respcaches_load(struct dafsd_server *server, struct dafsd_store *store
  */
 void dafsd_respcaches_age(struct dafsd_server *server)
 {
+	struct dafsd_respcache *cache;
+	u64 number = 0;
+
 	dafsd_responses_revived(server, dafsd_revived_age, NULL);
+	while ((cache = dafsd_respcache_revived(server, number))) {
+		number = cache->number;
+		if (cache->age > DAFSD_RESPONSE_RUNS)
+			dafsd_respcache_unrecord(cache);
+		else
+			dafsd_respcache_record(cache);
+		dafsd_respcache_put(cache);
+	}
 }
 
 /**

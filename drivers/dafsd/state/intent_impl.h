@@ -5,7 +5,6 @@
 
 #include <linux/fs.h>
 #include <linux/math.h>
-#include <linux/mm.h>
 #include <linux/time64.h>
 #include "../session/respcache.h"
 #include "../session/server.h"
@@ -24,8 +23,8 @@
  * @length: appends and WRITE: bytes of their data; when it is EXECUTED, of what was written
  * @data_len: bytes of @data; RENAME: of the old name
  * @more_len: RENAME: bytes of the new name, which follows the old one
- * @data: the name, or names; appends and WRITE: the crc32c, __le32, of their part of each page of
- *	the file; SETATTR: the attributes, as in a message of a little-endian machine
+ * @data: the name, or names; appends and WRITE: the crc32c, __le32, of what is in each
+ *	DAFSD_SUM_SIZE bytes of the file; SETATTR: the attributes, as in a message of a little-endian machine
  */
 struct dafsd_witness {
 	struct dafsd_persist_file dir;
@@ -55,16 +54,30 @@ static inline __le64 dafsd_witness_ctime(const struct inode *inode)
 	return cpu_to_le64(timespec64_to_ns(&ctime));
 }
 
+/* A checksum is of at most so many bytes, which begin at a multiple of that, on all machines. */
+#define DAFSD_SUM_SIZE	4096
+
 /**
- * dafsd_witness_pages() - how many pages of a file does data reach into?
- * @offset: where it is
+ * dafsd_sum_offset() - where in the part that has a checksum is a byte of a file?
+ * @pos: the byte
+ *
+ * Return: bytes from the begin of that part.
+ */
+static inline unsigned int dafsd_sum_offset(loff_t pos)
+{
+	return pos & (DAFSD_SUM_SIZE - 1);
+}
+
+/**
+ * dafsd_witness_sums() - how many checksums does data have?
+ * @offset: where it is in its file
  * @len: bytes of it
  *
  * Return: their number.
  */
-static inline u32 dafsd_witness_pages(loff_t offset, size_t len)
+static inline u32 dafsd_witness_sums(loff_t offset, size_t len)
 {
-	return DIV_ROUND_UP(offset_in_page(offset) + len, PAGE_SIZE);
+	return DIV_ROUND_UP(dafsd_sum_offset(offset) + len, DAFSD_SUM_SIZE);
 }
 
 /**

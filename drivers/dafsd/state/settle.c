@@ -246,8 +246,13 @@ void dafsd_settle_not_done(const struct dafsd_settling *s)
 	dafsd_response_unrecord(s->cache, s->response);
 }
 
-/* Is it certain that the directory does not exist any more? */
-static bool dafsd_settle_gone(const struct dafsd_settling *s)
+/**
+ * dafsd_settle_gone() - is it certain that what was not found does not exist any more?
+ * @s: the request
+ *
+ * Return: true if so.
+ */
+bool dafsd_settle_gone(const struct dafsd_settling *s)
 {
 	return dafsd_persist_is_removed(s->exp->path.mnt->mnt_sb, -ESTALE);
 }

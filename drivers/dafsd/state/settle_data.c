@@ -7,7 +7,6 @@
 #include <linux/crc32c.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/time64.h>
 #include <linux/unaligned.h>
@@ -17,7 +16,7 @@
 #include "../vfs/vfs.h"
 #include "settle_impl.h"
 
-/* A page of the file: @n bytes of it are there, of @len that were to be written */
+/* A part of the file: @n bytes of it are there, of @len that were to be written */
 static void dafsd_settle_page(const u8 *page, size_t n, size_t len, const u8 *sum,
 			      struct dafsd_settle_found *found)
 {
@@ -33,21 +32,20 @@ static int dafsd_settle_compare(struct file *file, const struct dafsd_witness *w
 {
 	u32 left = le32_to_cpu(w->length);
 	loff_t pos = le64_to_cpu(w->offset);
-	u8 *page = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	u8 *page = kmalloc(DAFSD_SUM_SIZE, GFP_KERNEL);
 	const u8 *sum = w->data;
 	ssize_t n = 0;
 	size_t len;
 
 	if (!page)
 		return -ENOMEM;
-	/* it may be of a machine with pages of another size */
-	if (dafsd_witness_pages(pos, left) * sizeof(__le32) != le16_to_cpu(w->data_len)) {
+	if (dafsd_witness_sums(pos, left) * sizeof(__le32) != le16_to_cpu(w->data_len)) {
 		kfree(page);
 		return -EINVAL;
 	}
 	*found = (struct dafsd_settle_found){ .whole = true };
 	for (; left; left -= len) {
-		len = min_t(u32, left, PAGE_SIZE - offset_in_page(pos));
+		len = min_t(u32, left, DAFSD_SUM_SIZE - dafsd_sum_offset(pos));
 		n = kernel_read(file, page, len, &pos);
 		if (n < 0)
 			break;
@@ -58,6 +56,16 @@ static int dafsd_settle_compare(struct file *file, const struct dafsd_witness *w
 	}
 	kfree(page);
 	return n < 0 ? n : 0;
+}
+
+/* What data or attributes were for.  Return: NULL if it is certainly gone, or if it failed. */
+static struct dentry *dafsd_settle_find_object(struct dafsd_settling *s)
+{
+	struct dentry *dentry = dafsd_settle_find(s, &s->witness->dir);
+
+	if (!dentry && !dafsd_settle_failed(s) && !dafsd_settle_gone(s))
+		dafsd_settle_fail(s, -ESTALE);
+	return dentry;
 }
 
 /**
@@ -72,7 +80,7 @@ struct file *dafsd_settle_open(struct dafsd_settling *s)
 	struct path path = { .mnt = s->exp->path.mnt };
 	struct file *file;
 
-	path.dentry = dafsd_settle_find(s, &s->witness->dir);
+	path.dentry = dafsd_settle_find_object(s);
 	if (!path.dentry)
 		return NULL;
 	file = dentry_open(&path, O_RDONLY | O_LARGEFILE, current_cred());
@@ -198,15 +206,16 @@ static u64 dafsd_settle_wanted(struct inode *inode, struct dafs_fattr *attr)
 
 /*
  * What may differ though it was set: file systems drop set-id bits that the caller may not set, and
- * chown(2) does; and others read meanwhile.  Nothing may if the object has not changed at all.
+ * chown(2) does; and others read meanwhile.  Nothing may if the object has not changed since the
+ * intent.  Bits that are there and were to be dropped are not forgiven.
  */
 static void dafsd_settle_forgive(const struct dafsd_settling *s, const struct inode *inode,
 				 struct dafs_fattr *attr, struct dafs_fattr *has)
 {
-	if (dafsd_witness_ctime(inode) == s->witness->ctime)
+	/* what was in memory only may be older than that again */
+	if ((s64)le64_to_cpu(dafsd_witness_ctime(inode)) <= (s64)le64_to_cpu(s->witness->ctime))
 		return;
-	attr->mode &= ~(S_ISUID | S_ISGID);
-	has->mode &= ~(S_ISUID | S_ISGID);
+	attr->mode &= has->mode | ~(S_ISUID | S_ISGID);
 	has->time_access = attr->time_access;
 }
 
@@ -252,7 +261,7 @@ void dafsd_settle_setattr(struct dafsd_settling *s)
 		dafsd_settle_fail(s, -ENODATA);
 		return;
 	}
-	dentry = executed ? NULL : dafsd_settle_find(s, &s->witness->dir);
+	dentry = executed ? NULL : dafsd_settle_find_object(s);
 	if (dentry)
 		executed = dafsd_settle_has_attrs(s, dentry, &attr);
 	dput(dentry);

@@ -58,6 +58,7 @@ const struct dafsd_witness *dafsd_settle_witness(const struct dafsd_export *exp,
 void dafsd_settle_fail(struct dafsd_settling *s, int err);
 struct dentry *dafsd_settle_find(struct dafsd_settling *s, const struct dafsd_persist_file *at);
 void dafsd_settle_done(struct dafsd_settling *s, struct dentry *dir, struct dentry *there);
+bool dafsd_settle_gone(const struct dafsd_settling *s);
 void dafsd_settle_not_done(const struct dafsd_settling *s);
 
 /* settle_append.c */

@@ -14,6 +14,7 @@ BLOCK = 4096
 DELETED = 0xFFFFFFFF
 RESPONSES = 3
 INTENT = 0
+SESSION = b"\xff\xff"      # in the place of a stream: the record is of the session
 
 Request = collections.namedtuple("Request", "session stream seq procedure")
 
@@ -91,7 +92,7 @@ def executed(state, client):
     """The requests of a client of which it is recorded that they were executed"""
     found = set()
     for (kind, key), value in records(state).items():
-        if kind != RESPONSES:
+        if kind != RESPONSES or key[-2:] == SESSION:
             continue
         _, mark, _, _, seq, id_len, procedure, status, _, _, _ = RESPONSE.unpack_from(value)
         name = value[RESPONSE.size:RESPONSE.size + id_len]

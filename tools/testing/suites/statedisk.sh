@@ -121,6 +121,7 @@ dafslock --persist --length 100 $A/locked sh -c ': >/tmp/held
 holder=$!
 eventually [ -e /tmp/held ]
 exec 4>>$A/log
+echo data >$A/data
 disk_table "$(bad_table)"
 tap_is "$(said timeout 60 dafslock --persist --start 100 $B/locked true)" \
 	"dafslock: $B/locked: the server cannot record the lock, or this machine has lost one of the file
@@ -131,6 +132,12 @@ tap_is "$(said timeout 60 mkdir $A/dir | grep -c 'Input/output error'; ls -d $D/
 	"what cannot be recorded is not done"
 tap_is "$(said sh -c 'echo more >&4' | tail -1; cat $D/log)" "1
 more" "nor appended"
+tap_is "$(said timeout 60 chmod 600 $A/data | grep -c 'Input/output error'; stat -c %a $D/data)" \
+	"1
+644" "nor are attributes set"
+tap_is "$(said timeout 60 dd if=/dev/zero of=$A/data bs=4k count=1 oflag=direct status=none
+	stat -c %s $D/data)" "0
+4096" "but data is written, of which it is not known then whether it was"
 exec 4>&-
 tap_is "$(said timeout 60 mkdir $B/dir)" 0 "others do not mind"
 disk_table "$whole"

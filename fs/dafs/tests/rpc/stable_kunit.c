@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 #include <linux/uuid.h>
 #include "../../../../drivers/dafsd/export/export.h"
 #include "../../../../drivers/dafsd/session/client.h"
@@ -138,6 +139,13 @@ static void stable_end(struct stable *s)
 	raw_close(test, s->conn);
 }
 
+/* It crashes again, before the client is back. */
+static void stable_crash_again(struct stable *s)
+{
+	dafsd_respcaches_unload(&dafsd_server);
+	stable_settle(s->test);
+}
+
 static void stable_come_back(struct stable *s)
 {
 	s->again = (struct raw_login){ .id = s->login.id, .verifier = s->login.verifier };
@@ -197,18 +205,39 @@ static dafs_status_t stable_discard(struct stable *s)
 	return raw_call(s->conn, DAFS_PROC_DISCARD_RESPONSES, &args, NULL);
 }
 
+/**
+ * struct stable_counts - records of response caches
+ * @requests: of requests
+ * @sessions: of sessions
+ */
+struct stable_counts {
+	unsigned int requests;
+	unsigned int sessions;
+};
+
+/* A key is that of the session, and the stream, or U16_MAX. */
 static int stable_count(void *priv, const struct dafsd_key *key, const void *value, u32 len)
 {
-	++*(unsigned int *)priv;
+	struct stable_counts *counts = priv;
+
+	if (get_unaligned_le16(key->data + sizeof(struct dafs_session_id)) == U16_MAX)
+		counts->sessions++;
+	else
+		counts->requests++;
 	return 0;
+}
+
+static struct stable_counts stable_counts(void)
+{
+	struct stable_counts counts = {};
+
+	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_RESPONSE, stable_count, &counts);
+	return counts;
 }
 
 static unsigned int stable_records(void)
 {
-	unsigned int nr = 0;
-
-	dafsd_store_for_each(dafsd_server.store, DAFSD_RECORD_RESPONSE, stable_count, &nr);
-	return nr;
+	return stable_counts().requests;
 }
 
 static dafs_status_t stable_mkdir(struct stable *s, struct dafs_create_res *res)
@@ -477,6 +506,36 @@ static void stable_case_args(struct stable *s, u32 proc, union dafs_args *args)
 	}
 }
 
+/* A request that has never arrived was not executed, also if the server crashes twice. */
+static void dafs_stable_never_test(struct kunit *test)
+{
+	struct stable_counts before = stable_counts();
+	struct stable *s = stable(test);
+	union dafs_args args = {};
+
+	KUNIT_EXPECT_EQ(test, before.sessions + 1, stable_counts().sessions);
+	s->hdr = raw_hdr(s->conn, DAFS_PROC_APPEND_INLINE);
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+	stable_crash_again(s);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_discard(s));
+
+	/* what is settled so needs no record either */
+	s = stable(test);
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	stable_case_args(s, DAFS_PROC_APPEND_INLINE, &args);
+	dafsd_intent_crash = DAFSD_CRASH_INTENDED;
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, stable_call(s, DAFS_PROC_APPEND_INLINE, &args, NULL));
+	stable_crash(s);
+	stable_crash_again(s);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, stable_discard(s));
+	/* but those of the sessions that have asked, which are there still */
+	KUNIT_EXPECT_EQ(test, before.requests, stable_counts().requests);
+	KUNIT_EXPECT_EQ(test, before.sessions + 2, stable_counts().sessions);
+}
+
 static bool stable_is_there(struct stable *s, const char *name)
 {
 	struct kstat stat;
@@ -681,6 +740,18 @@ static void dafs_stable_ids_test(struct kunit *test)
 	dafs_backing_chmod(test, s->fix, "file", 0755);
 	dafsd_intent_crash = DAFSD_CRASH_INTENDED;
 	DAFS_EXPECT_STATUS(test, DAFSERR_IO, stable_setattr(s, &attr));
+	stable_crash(s);
+	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
+
+	/* nor does a bit that is still there, though something else has changed */
+	s = stable(test);
+	dafs_backing_write(test, s->fix, "file", "data", 4);
+	dafs_backing_chmod(test, s->fix, "file", 04755);
+	msleep(20);
+	attr.mode = 0755;
+	dafsd_intent_crash = DAFSD_CRASH_INTENDED;
+	DAFS_EXPECT_STATUS(test, DAFSERR_IO, stable_setattr(s, &attr));
+	dafs_backing_link(test, s->fix, "file", "another");
 	stable_crash(s);
 	DAFS_EXPECT_STATUS(test, DAFSERR_NOXID_MATCH, stable_check(s));
 
@@ -1087,6 +1158,7 @@ static void dafs_stable_declined_test(struct kunit *test)
 static struct kunit_case stable_kunit_cases[] = {
 	KUNIT_CASE_PARAM(dafs_stable_known_test, dafs_flavours_gen),
 	KUNIT_CASE(dafs_stable_unrecorded_test),
+	KUNIT_CASE(dafs_stable_never_test),
 	KUNIT_CASE(dafs_stable_clean_test),
 	KUNIT_CASE_PARAM(dafs_stable_crash_test, stable_cases_gen_params),
 	KUNIT_CASE(dafs_stable_attrs_test),

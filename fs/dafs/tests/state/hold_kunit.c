@@ -56,7 +56,8 @@ static const struct hold_case hold_cases[] = {
 	{ "unstable write", HOLD_WRITE, 4, DAFS_UNSTABLE, 4, 7, true },
 	{ "append behind", HOLD_APPEND, 0, DAFS_FILE_SYNC, 4, 7, false },
 	{ "append", HOLD_APPEND, 0, DAFS_FILE_SYNC, 11, 20, true },
-	{ "truncate behind", HOLD_SETATTR, 8, 0, 4, 7, false },
+	{ "truncate behind", HOLD_SETATTR, 8, 0, 4, 6, false },
+	{ "truncate to what is appended", HOLD_SETATTR, 8, 0, 4, 7, true },
 	{ "truncate", HOLD_SETATTR, 7, 0, 4, 7, true },
 	{ "mode", HOLD_SETATTR, HOLD_MODE, 0, 4, 7, true },
 	{ "write beside a mode", HOLD_WRITE, 0, DAFS_FILE_SYNC, U64_MAX, U64_MAX, false },
@@ -338,7 +339,7 @@ static bool hold_is_free(const struct hold *h, u64 first, u64 last)
 static const struct hold_case hold_changes[] = {
 	{ "write", HOLD_WRITE, 8, DAFS_FILE_SYNC, 8, 11 },
 	{ "append", HOLD_APPEND, 0, DAFS_FILE_SYNC, 8, 11 },
-	{ "truncate", HOLD_SETATTR, 6, 0, 6, U64_MAX },
+	{ "truncate", HOLD_SETATTR, 6, 0, 5, U64_MAX },
 };
 
 KUNIT_ARRAY_PARAM(hold_changes, hold_changes, hold_describe);
