@@ -467,8 +467,12 @@ static int raw_establish(struct raw_conn *conn, const struct raw_how *how)
 	return err;
 }
 
-static void raw_free_action(void *conn)
+static void raw_free_action(void *data)
 {
+	struct raw_conn *conn = data;
+
+	while (conn->memory)
+		kunit_release_action(conn->test, raw_unexpose, conn->memory);
 	raw_free(conn);
 }
 
@@ -509,8 +513,6 @@ struct raw_conn *raw_connect_flavour(struct kunit *test, const struct dafs_flavo
 
 void raw_close(struct kunit *test, struct raw_conn *conn)
 {
-	while (conn->memory)
-		kunit_release_action(test, raw_unexpose, conn->memory);
 	kunit_release_action(test, raw_free_action, conn);
 }
 
