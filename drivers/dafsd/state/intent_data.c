@@ -133,7 +133,7 @@ void dafsd_intent_appended(struct dafsd_rqst *rq, dafs_status_t status, u64 offs
 {
 	struct dafsd_witness *w = rq->response ? rq->response->witness : NULL;
 
-	/* a program of the server may have come first; it is EXECUTED, so that nothing is compared */
+	/* a program of the server may have come first; of EXECUTED nothing is compared */
 	if (!status && w)
 		w->offset = cpu_to_le64(offset);
 	dafsd_intent_outcome(rq, status);
@@ -164,7 +164,7 @@ dafs_status_t dafsd_intent_write(struct dafsd_rqst *rq, struct inode *inode, u64
 	dafsd_hold_take(hold);
 	if (stable)
 		status = dafsd_intent_data(rq, inode, offset, data);
-	/* what becomes of it may stay unknown, as that of other WRITEs; the data must not be lost */
+	/* what becomes of it may stay unknown, as of other WRITEs; its data must not be lost */
 	if (!READ_ONCE(dafsd_intent_crash))
 		return DAFS_STATUS_OK;
 	if (status)

@@ -24,7 +24,8 @@
  * @data_len: bytes of @data; RENAME: of the old name
  * @more_len: RENAME: bytes of the new name, which follows the old one
  * @data: the name, or names; appends and WRITE: the crc32c, __le32, of what is in each
- *	DAFSD_SUM_SIZE bytes of the file; SETATTR: the attributes, as in a message of a little-endian machine
+ *	DAFSD_SUM_SIZE bytes of the file; SETATTR: the attributes, as in a message of a
+ *	little-endian machine
  */
 struct dafsd_witness {
 	struct dafsd_persist_file dir;
