@@ -190,9 +190,9 @@ static dafs_status_t lost_fetch(struct lost *l, u16 stream, u16 seq, struct dafs
 }
 
 /*
- * R-5.2.5-01, R-5.2.5-05, R-6.3.1-01, R-6.3.2-01: what was executed is known on the next session,
- * without credentials.  R-6.3.3-01, R-6.3.3-02: until that is discarded.  R-6.3.1-02, R-6.3.1-03,
- * R-6.3.2-03: what was not executed is not, nor are other sessions.
+ * R-5.2.5-01, R-4.3.4-02, R-5.2.5-05, R-6.3.1-01, R-6.3.2-01: what was executed is known on the
+ * next session, without credentials.  R-6.3.3-01, R-6.3.3-02: until that is discarded.
+ * R-6.3.1-02, R-6.3.1-03, R-6.3.2-03: what was not executed is not, nor are other sessions.
  */
 static void dafs_respcache_mkdir_test(struct kunit *test)
 {
