@@ -256,7 +256,7 @@ dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, const struct dafsd_fh 
 	/* with the byte before, lest an append be under way that makes the file as large */
 	u64 first = which == DAFS_FATTR_OBJECT_SIZE ? max(attr->object_size, 1) - 1 : 0;
 	struct dafsd_witness *w;
-	dafs_status_t status;
+	dafs_status_t status = DAFS_STATUS_OK;
 
 	*hold = (struct dafsd_hold){};
 	if (!which || !dafsd_intents_on())
@@ -265,7 +265,9 @@ dafs_status_t dafsd_intent_setattr(struct dafsd_rqst *rq, const struct dafsd_fh 
 	if (dafsd_fh_is_pseudo(fh) || READ_ONCE(fh->exp->read_only) ||
 	    __mnt_is_readonly(fh->exp->path.mnt))
 		return DAFSERR_ROFS;
-	status = dafsd_fattr_may_set(fh->dentry, attr, which);
+	/* other file systems may have rules of their own, and nothing is recorded of them */
+	if (dafsd_persist_possible(dafsd_fh_inode(fh)))
+		status = dafsd_fattr_may_set(fh->dentry, attr, which);
 	if (status || !dafsd_data_hold(hold, dafsd_fh_inode(fh), first, U64_MAX))
 		return status;
 	dafsd_hold_take(hold);
