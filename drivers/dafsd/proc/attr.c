@@ -196,6 +196,9 @@ static dafs_status_t dafsd_setattr_stable(const struct dafsd_use *use, struct da
 	if (!*done)
 		return status;
 	err = dafsd_commit_metadata(fh->exp, fh->dentry);
+	/* the client must not repeat what is done, and others may have seen */
+	if (status == DAFSERR_DELAY)
+		return DAFSERR_IO;
 	return status ?: dafs_errno_to_status(err);
 }
 
