@@ -110,7 +110,7 @@ static u32 dafsd_witness_size(const struct dafsd_witness *w)
 /*
  * SETATTR has results also when it fails: the attributes that were set.
  *
- * @response: one that is not DONE, so that nobody reads its results
+ * @response: of the request; it is not DONE, so no task reads its results
  */
 static void dafsd_intent_failed_body(struct dafsd_rqst *rq, struct dafsd_response *response)
 {

@@ -171,8 +171,8 @@ static bool dafsd_settle_is_blind(const struct dafs_fattr *attr)
 }
 
 /* The time that was asked for, as the file system has it */
-static u64 dafsd_settle_time(struct inode *inode, const struct dafs_settime *set,
-			     struct dafs_time *time, u64 bit)
+static void dafsd_settle_time(struct inode *inode, const struct dafs_settime *set,
+			      struct dafs_time *time)
 {
 	struct timespec64 ts = {
 		.tv_sec = set->client_time.seconds,
@@ -182,7 +182,6 @@ static u64 dafsd_settle_time(struct inode *inode, const struct dafs_settime *set
 	ts = timestamp_truncate(ts, inode);
 	time->seconds = ts.tv_sec;
 	time->nseconds = ts.tv_nsec;
-	return bit;
 }
 
 /*
@@ -194,12 +193,12 @@ static u64 dafsd_settle_wanted(struct inode *inode, struct dafs_fattr *attr)
 {
 	u64 which = attr->included;
 
+	dafsd_settle_time(inode, &attr->time_access_set, &attr->time_access);
 	if (which & DAFS_FATTR_TIME_ACCESS_SET)
-		which |= dafsd_settle_time(inode, &attr->time_access_set, &attr->time_access,
-					   DAFS_FATTR_TIME_ACCESS);
+		which |= DAFS_FATTR_TIME_ACCESS;
+	dafsd_settle_time(inode, &attr->time_modify_set, &attr->time_modify);
 	if (which & DAFS_FATTR_TIME_MODIFY_SET)
-		which |= dafsd_settle_time(inode, &attr->time_modify_set, &attr->time_modify,
-					   DAFS_FATTR_TIME_MODIFY);
+		which |= DAFS_FATTR_TIME_MODIFY;
 	attr->mode &= S_IALLUGO;
 	return which & ~(DAFS_FATTR_TIME_ACCESS_SET | DAFS_FATTR_TIME_MODIFY_SET);
 }
