@@ -10,8 +10,8 @@ the disk, and when it was acknowledged "done:OBJECT:N", where N is the number of
 it leads to.  HISTORY gets all states: what a server that finds the disk in that state must know.
 
 "locks" of a state are as system.locks() shows them, and "between" as they may be before the step
-that leads to it has ended.  "content" is the checksum of the file when
-all that is to be undone has been; null if it is undone only later.
+that leads to it has ended; of the object "exact" it is what may be in "data" then.  "content" is
+the checksum of the file when all that is to be undone has been; null if it is undone only later.
 """
 
 import contextlib
@@ -223,16 +223,18 @@ class Exact:
         self.content = b""
         self.data = b""
         self.mode = 0o644
+        self.between = None
         self.number = 0
         self.told = store.executed(state, CLIENT + EXACT)
         self.note()
 
     def there(self):
         return {"names": sorted(self.names), "content": digest(self.content),
-                "data": digest(self.data), "mode": self.mode}
+                "data": digest(self.data), "mode": self.mode, "between": self.between}
 
     def note(self, request=None):
         self.record.note("exact", self.number, request=request, **self.there())
+        self.between = None
 
     def path(self, name):
         return f"{self.where}/{name}"
@@ -272,10 +274,16 @@ class Exact:
             self.step(os.truncate, self.path("data"), len(self.data))
 
     def write(self, number, offset):
-        """A page behind the end of the file, which is there as a whole or not"""
+        """A page behind the end of the file
+
+        It is there as a whole or not; but the file system may set the size in one transaction,
+        and make the page readable in the next one.
+        """
         page = mmap.mmap(-1, PAGE)
         page.write(f"{number:07}\n".encode() * (PAGE // 8))
-        self.data = self.data.ljust(offset, b"\0") + page[:]
+        self.data = self.data.ljust(offset, b"\0")
+        self.between = digest(self.data + bytes(PAGE))
+        self.data += page[:]
         self.step(os.pwrite, self.direct, page, offset)
 
 
