@@ -39,7 +39,6 @@ import system
 
 CHUNK = 65536
 SUPERBLOCK = 4096       # of ext4, which relies on it not to be torn
-PATIENCE = 60
 # Messages of the kernel that matter begin so.
 OURS = "dafs", "EXT4-fs", "JBD2", "XFS"
 
@@ -155,7 +154,7 @@ class Server:
 
     @staticmethod
     def until(condition, what):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + system.PATIENCE
         while not condition():
             if time.monotonic() > end:
                 raise Wrong(what)

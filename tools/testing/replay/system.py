@@ -4,18 +4,21 @@ the locks that the server knows, mounts, modules, and handles of files.
 """
 
 import ctypes
+import errno
 import fcntl
 import importlib.machinery
 import importlib.util
 import os
 import shutil
 import struct
+import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 FINIT_MODULE = 313
 AT_FDCWD = -100
 CELL = 100          # locks of PERSIST files are multiples of it
 CELLS = 21          # the last one reaches up to the end of any file
+PATIENCE = 60       # seconds
 
 
 def fails(result, what):
@@ -43,7 +46,12 @@ def load(path, options):
 
 
 def unload(name):
-    fails(LIBC.delete_module(name.encode(), os.O_NONBLOCK), f"unload {name}")
+    """Something may keep it for a moment, as a lock that is in the way of another does."""
+    end = time.monotonic() + PATIENCE
+    while LIBC.delete_module(name.encode(), os.O_NONBLOCK):
+        if ctypes.get_errno() != errno.EAGAIN or time.monotonic() > end:
+            fails(True, f"unload {name}")
+        time.sleep(0.01)
 
 
 def handle_of(path):
