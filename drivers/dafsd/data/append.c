@@ -168,7 +168,7 @@ static void dafsd_append_begin(const struct dafsd_use *use, size_t len, struct d
 	down_write(&file->append);
 	while (!dafsd_intent_try_append(file->inode, len, hold)) {
 		up_write(&file->append);
-		dafsd_hold_wait(hold);
+		dafsd_hold_await(hold);
 		down_write(&file->append);
 	}
 }

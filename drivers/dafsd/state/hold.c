@@ -11,8 +11,9 @@
  *     of dafsd_hold_cmp().  It does not wait for those that wait: one of them may wait for its
  *     first one.
  *  3. A task waits for bytes before it takes dafsd_file.append, or write access to the file
- *     system, and after dafsd_file.gate.  An append has dafsd_file.append already, so it only
- *     tries, and gives that up to wait: dafsd_intent_try_append().
+ *     system, and after dafsd_file.gate.  An append knows only with dafsd_file.append where the
+ *     file ends, so it gives that up to wait, but not its place if the end has moved then:
+ *     dafsd_intent_try_append().
  */
 #include <linux/hash.h>
 #include <linux/list.h>
@@ -27,7 +28,7 @@
  * struct dafsd_holds - what is held of some inodes
  * @lock: protects what follows
  * @all: dafsd_hold.link, in the order of arrival; no two that are held overlap
- * @left: woken when an entry was removed from @all
+ * @left: woken when an entry of @all was removed, or moved
  */
 static struct dafsd_holds {
 	spinlock_t lock;	/* see above */
@@ -93,25 +94,6 @@ static bool dafsd_hold_is_busy(const struct dafsd_holds *holds, const struct daf
 	return false;
 }
 
-/**
- * dafsd_hold_try() - hold something, if no other request does, or waits for it
- * @hold: what
- *
- * Context: any but interrupt.
- * Return: true if it is held, and dafsd_hold_end() is to be called.
- */
-bool dafsd_hold_try(struct dafsd_hold *hold)
-{
-	struct dafsd_holds *holds = dafsd_holds_of(hold);
-
-	spin_lock(&holds->lock);
-	hold->held = !dafsd_hold_is_busy(holds, hold, true);
-	if (hold->held)
-		list_add_tail(&hold->link, &holds->all);
-	spin_unlock(&holds->lock);
-	return hold->held;
-}
-
 static bool dafsd_hold_grant(struct dafsd_holds *holds, struct dafsd_hold *hold, bool behind)
 {
 	spin_lock(&holds->lock);
@@ -120,26 +102,69 @@ static bool dafsd_hold_grant(struct dafsd_holds *holds, struct dafsd_hold *hold,
 	return hold->held;
 }
 
-static void dafsd_hold_take_behind(struct dafsd_hold *hold, bool behind)
+/**
+ * dafsd_hold_queue() - take a place among those who want to hold something
+ * @hold: what; dafsd_hold_end() is to be called
+ *
+ * Context: any but interrupt.
+ * Return: true if it is held; otherwise dafsd_hold_await() waits for that.
+ */
+bool dafsd_hold_queue(struct dafsd_hold *hold)
 {
 	struct dafsd_holds *holds = dafsd_holds_of(hold);
 
 	spin_lock(&holds->lock);
-	hold->held = false;
 	list_add_tail(&hold->link, &holds->all);
+	hold->held = !dafsd_hold_is_busy(holds, hold, true);
 	spin_unlock(&holds->lock);
-	wait_event(holds->left, dafsd_hold_grant(holds, hold, behind));
+	return hold->held;
+}
+
+/**
+ * dafsd_hold_move() - want to hold something else of the inode, at the same place
+ * @hold: from dafsd_hold_queue(), held or not
+ * @first: as @hold->first
+ * @last: as @hold->last
+ *
+ * Context: any but interrupt.
+ * Return: as dafsd_hold_queue().
+ */
+bool dafsd_hold_move(struct dafsd_hold *hold, u64 first, u64 last)
+{
+	struct dafsd_holds *holds = dafsd_holds_of(hold);
+
+	spin_lock(&holds->lock);
+	hold->first = first;
+	hold->last = last;
+	hold->held = !dafsd_hold_is_busy(holds, hold, true);
+	spin_unlock(&holds->lock);
+	wake_up_all(&holds->left);
+	return hold->held;
+}
+
+/**
+ * dafsd_hold_await() - wait for what was not held at once
+ * @hold: what
+ *
+ * Context: may sleep, for as long as others hold it, or waited for it before; holds nothing.
+ */
+void dafsd_hold_await(struct dafsd_hold *hold)
+{
+	struct dafsd_holds *holds = dafsd_holds_of(hold);
+
+	wait_event(holds->left, dafsd_hold_grant(holds, hold, true));
 }
 
 /**
  * dafsd_hold_take() - hold something
  * @hold: what; dafsd_hold_end() is to be called
  *
- * Context: may sleep, for as long as others hold it, or waited for it before; holds nothing.
+ * Context: as dafsd_hold_await().
  */
 void dafsd_hold_take(struct dafsd_hold *hold)
 {
-	dafsd_hold_take_behind(hold, true);
+	if (!dafsd_hold_queue(hold))
+		dafsd_hold_await(hold);
 }
 
 /**
@@ -150,19 +175,10 @@ void dafsd_hold_take(struct dafsd_hold *hold)
  */
 void dafsd_hold_take_second(struct dafsd_hold *hold)
 {
-	dafsd_hold_take_behind(hold, false);
-}
+	struct dafsd_holds *holds = dafsd_holds_of(hold);
 
-/**
- * dafsd_hold_wait() - wait until no request holds something
- * @hold: what; not held afterwards, and cleared
- *
- * Context: may sleep, for as long as others hold it.
- */
-void dafsd_hold_wait(struct dafsd_hold *hold)
-{
-	dafsd_hold_take(hold);
-	dafsd_hold_end(hold);
+	if (!dafsd_hold_queue(hold))
+		wait_event(holds->left, dafsd_hold_grant(holds, hold, false));
 }
 
 /**
@@ -181,6 +197,6 @@ void dafsd_hold_end(struct dafsd_hold *hold)
 	spin_lock(&holds->lock);
 	list_del(&hold->link);
 	spin_unlock(&holds->lock);
-	hold->inode = NULL;
+	*hold = (struct dafsd_hold){};
 	wake_up_all(&holds->left);
 }

@@ -27,10 +27,11 @@ struct dafsd_hold {
 
 void dafsd_holds_init(void);
 int dafsd_hold_cmp(const struct dafsd_hold *a, const struct dafsd_hold *b);
+bool dafsd_hold_queue(struct dafsd_hold *hold);
+bool dafsd_hold_move(struct dafsd_hold *hold, u64 first, u64 last);
+void dafsd_hold_await(struct dafsd_hold *hold);
 void dafsd_hold_take(struct dafsd_hold *hold);
 void dafsd_hold_take_second(struct dafsd_hold *hold);
-bool dafsd_hold_try(struct dafsd_hold *hold);
-void dafsd_hold_wait(struct dafsd_hold *hold);
 void dafsd_hold_end(struct dafsd_hold *hold);
 
 #endif /* _DAFSD_STATE_HOLD_H */

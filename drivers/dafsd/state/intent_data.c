@@ -92,17 +92,20 @@ static void dafsd_intent_outcome(struct dafsd_rqst *rq, dafs_status_t status)
  * dafsd_intent_try_append() - hold the bytes behind the end of a file
  * @inode: the file
  * @len: how many
- * @hold: for them
+ * @hold: for them; zeroed, or as dafsd_hold_await() has left it
  *
  * Context: holds dafsd_file.append exclusively, so that no other client changes the size.
- * Return: false if a request holds some of them: @hold says which they are, and is not held.  The
- * caller gives up that lock before dafsd_hold_wait().
+ * Return: false if a request holds some of them, or came before: the caller gives up that lock
+ * before dafsd_hold_await(), and tries again.
  */
 bool dafsd_intent_try_append(struct inode *inode, size_t len, struct dafsd_hold *hold)
 {
 	loff_t size = i_size_read(inode);
 
-	return !dafsd_data_hold(hold, inode, size, size + len - 1) || dafsd_hold_try(hold);
+	/* the end may have moved meanwhile */
+	if (hold->inode)
+		return dafsd_hold_move(hold, size, size + len - 1);
+	return !dafsd_data_hold(hold, inode, size, size + len - 1) || dafsd_hold_queue(hold);
 }
 
 /**

@@ -149,6 +149,15 @@ static struct dafsd_hold hold_bytes(const struct hold *h, u64 first, u64 last)
 	};
 }
 
+static bool hold_is_free(const struct hold *h, u64 first, u64 last)
+{
+	struct dafsd_hold bytes = hold_bytes(h, first, last);
+	bool free = dafsd_hold_queue(&bytes);
+
+	dafsd_hold_end(&bytes);
+	return free;
+}
+
 static struct dafsd_hold hold_name(const struct hold *h, const char *name)
 {
 	const struct inode *dir = d_inode(h->fix->path.dentry);
@@ -306,9 +315,7 @@ static void hold_waits(struct kunit *test, bool plain)
 	hold_expect(test, h, c, true);
 	dafsd_hold_end(&h->held);
 	/* nothing is held any more */
-	h->held = hold_bytes(h, 0, U64_MAX);
-	KUNIT_EXPECT_TRUE(test, dafsd_hold_try(&h->held));
-	dafsd_hold_end(&h->held);
+	KUNIT_EXPECT_TRUE(test, hold_is_free(h, 0, U64_MAX));
 }
 
 /*
@@ -323,16 +330,6 @@ static void dafs_hold_waits_test(struct kunit *test)
 static void dafs_hold_plain_test(struct kunit *test)
 {
 	hold_waits(test, true);
-}
-
-static bool hold_is_free(const struct hold *h, u64 first, u64 last)
-{
-	struct dafsd_hold bytes = hold_bytes(h, first, last);
-	bool free = dafsd_hold_try(&bytes);
-
-	if (free)
-		dafsd_hold_end(&bytes);
-	return free;
 }
 
 /* Requests that are executed, what they hold, and the size of the file after them */
@@ -363,6 +360,19 @@ static void hold_await(struct kunit *test, const bool *what)
 	KUNIT_EXPECT_TRUE(test, *what);
 }
 
+/* Waits until the intent of the change of the client is durable. */
+static void hold_await_intent(struct kunit *test, const struct hold *h)
+{
+	struct dafsd_session *ses = dafs_fixture_at_server(test,
+							   &h->login.res.connect.session_id);
+	struct dafsd_response *response;
+
+	hold_await_change(test, &h->login);
+	response = READ_ONCE(ses->respcache->responses[0]);
+	KUNIT_ASSERT_NOT_NULL(test, response);
+	hold_await(test, &response->intended);
+}
+
 static void hold_thaw(void *sb)
 {
 	thaw_super(sb, FREEZE_HOLDER_KERNEL);
@@ -389,19 +399,12 @@ static void dafs_hold_durable_test(struct kunit *test)
 	struct hold *h = hold(test, DAFS_TEST_SQUASH);
 	struct super_block *store = hold_store_sb(test);
 	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
-	struct dafsd_session *ses = dafs_fixture_at_server(test,
-							   &h->login.res.connect.session_id);
-	struct dafsd_response *response;
 	struct kstat stat = {};
 
 	KUNIT_ASSERT_PTR_NE(test, store, h->fix->path.mnt->mnt_sb);
 	dafs_fixture_freeze(test, h->fix);
 	hold_send(h, h->conn, c);
-	hold_await_change(test, &h->login);
-	response = READ_ONCE(ses->respcache->responses[0]);
-	KUNIT_ASSERT_NOT_NULL(test, response);
-	/* its intent is durable */
-	hold_await(test, &response->intended);
+	hold_await_intent(test, h);
 	hold_expect_held(test, h, c);
 	KUNIT_ASSERT_EQ(test, 0, freeze_super(store, FREEZE_HOLDER_KERNEL));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, hold_thaw, store));
@@ -453,6 +456,64 @@ static void dafs_hold_fair_test(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, hold_is_free(h, 4, 7));
 	dafsd_hold_end(&h->held);
 	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(h->conn));
+}
+
+/* Waits until a request waits for a byte. */
+static void hold_await_taken(struct kunit *test, const struct hold *h, u64 byte)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(RAW_WAIT_MS);
+
+	while (hold_is_free(h, byte, byte) && time_before(jiffies, end))
+		msleep(20);
+	KUNIT_EXPECT_FALSE(test, hold_is_free(h, byte, byte));
+}
+
+/*
+ * An append keeps its place, though it gives up a lock to wait, and the end of the file has moved
+ * meanwhile.
+ */
+static void dafs_hold_append_test(struct kunit *test)
+{
+	static const struct hold_case append = { "append", HOLD_APPEND, 0, DAFS_FILE_SYNC };
+	static const struct hold_case truncate = { "truncate", HOLD_SETATTR, 6 };
+	struct hold *h = hold(test, DAFS_TEST_SQUASH);
+
+	h->held = hold_bytes(h, HOLD_SIZE, HOLD_SIZE);
+	dafsd_hold_take(&h->held);
+	hold_send(h, h->conn, &append);
+	hold_await_taken(test, h, HOLD_SIZE + 1);
+	hold_send(h, h->plain, &truncate);
+	hold_await_taken(test, h, HOLD_SIZE - 1);
+	/* by a program of the server */
+	dafs_backing_write(test, h->fix, "file", "old data.", HOLD_SIZE + 1);
+	dafsd_hold_end(&h->held);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(h->conn));
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(h->plain));
+	hold_expect(test, h, &truncate, true);
+	KUNIT_EXPECT_TRUE(test, hold_is_free(h, 0, U64_MAX));
+}
+
+/* Then it holds the bytes behind the new end. */
+static void dafs_hold_moved_test(struct kunit *test)
+{
+	static const struct hold_case append = {
+		"append", HOLD_APPEND, 0, DAFS_FILE_SYNC, HOLD_SIZE + 1, HOLD_SIZE + 4,
+	};
+	struct hold *h = hold(test, DAFS_TEST_SQUASH);
+
+	h->held = hold_bytes(h, HOLD_SIZE, HOLD_SIZE);
+	dafsd_hold_take(&h->held);
+	hold_send(h, h->conn, &append);
+	hold_await_taken(test, h, HOLD_SIZE + 1);
+	/* by a program of the server */
+	dafs_backing_write(test, h->fix, "file", "old data.", HOLD_SIZE + 1);
+	dafs_fixture_freeze(test, h->fix);
+	dafsd_hold_end(&h->held);
+	hold_await_intent(test, h);
+	hold_expect_held(test, h, &append);
+	dafs_fixture_thaw(test, h->fix);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(h->conn));
+	KUNIT_EXPECT_TRUE(test, hold_is_free(h, 0, U64_MAX));
 }
 
 /*
@@ -540,6 +601,8 @@ static struct kunit_case hold_kunit_cases[] = {
 	KUNIT_CASE_PARAM(dafs_hold_durable_test, hold_changes_gen_params),
 	KUNIT_CASE_PARAM(dafs_hold_refused_test, hold_changes_gen_params),
 	KUNIT_CASE(dafs_hold_fair_test),
+	KUNIT_CASE(dafs_hold_append_test),
+	KUNIT_CASE(dafs_hold_moved_test),
 	KUNIT_CASE(dafs_hold_second_test),
 	KUNIT_CASE(dafs_hold_deny_test),
 	KUNIT_CASE(dafs_hold_nobody_test),
