@@ -6,14 +6,16 @@
  * Each is waited for by itself: a file system that hangs must not keep what is in others.
  *
  *  1. Who comes first gets it first: otherwise SETATTR, which needs all of a file, would wait for
- *     ever while others write here and there.
+ *     ever while others write here and there.  So does an append; but its entry is for the bytes
+ *     behind the end of the file as it was when it last looked, so requests that make the file
+ *     longer beyond these do not wait for it.
  *  2. A task waits for a second hold only if both are names (RENAME), and takes them in the order
  *     of dafsd_hold_cmp().  It does not wait for those that wait: one of them may wait for its
  *     first one.
  *  3. A task waits for bytes before it takes dafsd_file.append, or write access to the file
- *     system, and after dafsd_file.gate.  An append knows only with dafsd_file.append where the
- *     file ends, so it gives that up to wait, but not its place if the end has moved then:
- *     dafsd_intent_try_append().
+ *     system, and after dafsd_file.gate; with these it never waits.  Where a file ends is certain
+ *     only with dafsd_file.append: an append gives that up to wait, takes it again with what it
+ *     holds, and if the end has moved, so does its entry, see dafsd_intent_try_append().
  */
 #include <linux/hash.h>
 #include <linux/list.h>
@@ -121,13 +123,13 @@ bool dafsd_hold_queue(struct dafsd_hold *hold)
 }
 
 /**
- * dafsd_hold_move() - want to hold something else of the inode, at the same place
+ * dafsd_hold_move() - change what is to be held of the inode; the place in the list stays
  * @hold: from dafsd_hold_queue(), held or not
- * @first: as @hold->first
- * @last: as @hold->last
+ * @first: of what is to be held
+ * @last: likewise
  *
  * Context: any but interrupt.
- * Return: as dafsd_hold_queue().
+ * Return: as dafsd_hold_queue(); if false, what was held before is not held any more.
  */
 bool dafsd_hold_move(struct dafsd_hold *hold, u64 first, u64 last)
 {
@@ -183,7 +185,7 @@ void dafsd_hold_take_second(struct dafsd_hold *hold)
 
 /**
  * dafsd_hold_end() - end a hold, and wake those who wait for it
- * @hold: what is held, if anything
+ * @hold: what is held or waited for, if anything
  *
  * Context: any but interrupt.
  */

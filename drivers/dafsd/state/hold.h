@@ -12,7 +12,7 @@ struct inode;
  * @link: in the list of what is held, or waited for
  * @held: it is held
  * @inode: a directory, of which these are hashes of names; or another object, of which these are
- *	bytes; NULL if nothing is held
+ *	bytes; NULL if nothing is held or waited for
  * @first: the first one
  * @last: the last one; U64_MAX stands for the attributes, as no byte and no hash of a name has that
  *	number

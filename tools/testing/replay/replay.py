@@ -429,6 +429,7 @@ class Trials:
             check(self.server, self.things, cut.done, cut.begun)
         except (Wrong, OSError) as error:
             self.wrong.append(f"{cut}: {error}")
+            print(self.wrong[-1], flush=True)
 
     def run(self, cuts):
         for cut in cuts:
@@ -458,8 +459,10 @@ def main():
     trials = Trials(options)
     windows = list(worth_it(trials.log))
     trials.run(choose(trials.log, windows, options))
-    print(f"{trials.summary()}; {time.monotonic() - begin:.0f} seconds")
-    print("\n".join(trials.wrong[:10]), flush=True)
+    print(f"{trials.summary()}; {time.monotonic() - begin:.0f} seconds", flush=True)
+    # again, where the end of a long log shows it
+    for wrong in trials.wrong[:4]:
+        print(wrong, flush=True)
     sys.exit(not trials.counts or bool(trials.wrong) != options.lies)
 
 

@@ -89,6 +89,7 @@ KUNIT_ARRAY_PARAM(hold_cases, hold_cases, hold_describe);
  * @plain: a session of another client, which asks for nothing
  * @other: its login
  * @held: what the test holds; ended with it
+ * @more: likewise
  */
 struct hold {
 	struct dafs_fixture *fix;
@@ -99,6 +100,7 @@ struct hold {
 	struct raw_conn *plain;
 	struct raw_login other;
 	struct dafsd_hold held;
+	struct dafsd_hold more;
 };
 
 static void hold_reset(void *unused)
@@ -107,9 +109,12 @@ static void hold_reset(void *unused)
 	dafsd_intent_crash = DAFSD_CRASH_NEVER;
 }
 
-static void hold_end(void *hold)
+static void hold_end(void *priv)
 {
-	dafsd_hold_end(&((struct hold *)hold)->held);
+	struct hold *h = priv;
+
+	dafsd_hold_end(&h->held);
+	dafsd_hold_end(&h->more);
 }
 
 static void hold_path_put(void *path)
@@ -516,6 +521,33 @@ static void dafs_hold_moved_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hold_is_free(h, 0, U64_MAX));
 }
 
+/* Or waits for them, while others may change what it wanted before. */
+static void dafs_hold_wanted_test(struct kunit *test)
+{
+	static const struct hold_case append = { "append", HOLD_APPEND, 0, DAFS_FILE_SYNC };
+	static const struct hold_case write = { "write", HOLD_WRITE, 5, DAFS_FILE_SYNC };
+	struct hold *h = hold(test, DAFS_TEST_SQUASH);
+	struct kstat stat = {};
+
+	h->held = hold_bytes(h, HOLD_SIZE, HOLD_SIZE);
+	dafsd_hold_take(&h->held);
+	h->more = hold_bytes(h, HOLD_SIZE + 4, HOLD_SIZE + 4);
+	dafsd_hold_take(&h->more);
+	hold_send(h, h->conn, &append);
+	hold_await_taken(test, h, HOLD_SIZE + 3);
+	/* up to the first byte that the append wants */
+	hold_send(h, h->plain, &write);
+	hold_await_taken(test, h, HOLD_SIZE - 1);
+	dafs_backing_write(test, h->fix, "file", "old data.", HOLD_SIZE + 1);
+	dafsd_hold_end(&h->held);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(h->plain));
+	KUNIT_EXPECT_NULL(test, raw_recv(h->conn, RAW_QUIET_MS));
+	dafsd_hold_end(&h->more);
+	DAFS_EXPECT_STATUS(test, DAFS_STATUS_OK, raw_status(h->conn));
+	KUNIT_EXPECT_EQ(test, 0, dafs_backing_stat(h->fix, "file", &stat));
+	KUNIT_EXPECT_EQ(test, HOLD_SIZE + 5, stat.size);
+}
+
 /*
  * A RENAME that has one name gets the other one, though who waits for the first one has come before
  * it: otherwise they would wait for each other.
@@ -603,6 +635,7 @@ static struct kunit_case hold_kunit_cases[] = {
 	KUNIT_CASE(dafs_hold_fair_test),
 	KUNIT_CASE(dafs_hold_append_test),
 	KUNIT_CASE(dafs_hold_moved_test),
+	KUNIT_CASE(dafs_hold_wanted_test),
 	KUNIT_CASE(dafs_hold_second_test),
 	KUNIT_CASE(dafs_hold_deny_test),
 	KUNIT_CASE(dafs_hold_nobody_test),
