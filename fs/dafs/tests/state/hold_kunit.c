@@ -473,6 +473,15 @@ static void hold_await_taken(struct kunit *test, const struct hold *h, u64 byte)
 	KUNIT_EXPECT_FALSE(test, hold_is_free(h, byte, byte));
 }
 
+/* An append of four bytes waits for the first one, which the test holds. */
+static void hold_append_waits(struct kunit *test, struct hold *h, const struct hold_case *append)
+{
+	h->held = hold_bytes(h, HOLD_SIZE, HOLD_SIZE);
+	dafsd_hold_take(&h->held);
+	hold_send(h, h->conn, append);
+	hold_await_taken(test, h, HOLD_SIZE + 3);
+}
+
 /*
  * An append keeps its place, though it gives up a lock to wait, and the end of the file has moved
  * meanwhile.
@@ -483,10 +492,7 @@ static void dafs_hold_append_test(struct kunit *test)
 	static const struct hold_case truncate = { "truncate", HOLD_SETATTR, 6 };
 	struct hold *h = hold(test, DAFS_TEST_SQUASH);
 
-	h->held = hold_bytes(h, HOLD_SIZE, HOLD_SIZE);
-	dafsd_hold_take(&h->held);
-	hold_send(h, h->conn, &append);
-	hold_await_taken(test, h, HOLD_SIZE + 1);
+	hold_append_waits(test, h, &append);
 	hold_send(h, h->plain, &truncate);
 	hold_await_taken(test, h, HOLD_SIZE - 1);
 	/* by a program of the server */
@@ -506,10 +512,7 @@ static void dafs_hold_moved_test(struct kunit *test)
 	};
 	struct hold *h = hold(test, DAFS_TEST_SQUASH);
 
-	h->held = hold_bytes(h, HOLD_SIZE, HOLD_SIZE);
-	dafsd_hold_take(&h->held);
-	hold_send(h, h->conn, &append);
-	hold_await_taken(test, h, HOLD_SIZE + 1);
+	hold_append_waits(test, h, &append);
 	/* by a program of the server */
 	dafs_backing_write(test, h->fix, "file", "old data.", HOLD_SIZE + 1);
 	dafs_fixture_freeze(test, h->fix);
@@ -529,12 +532,9 @@ static void dafs_hold_wanted_test(struct kunit *test)
 	struct hold *h = hold(test, DAFS_TEST_SQUASH);
 	struct kstat stat = {};
 
-	h->held = hold_bytes(h, HOLD_SIZE, HOLD_SIZE);
-	dafsd_hold_take(&h->held);
 	h->more = hold_bytes(h, HOLD_SIZE + 4, HOLD_SIZE + 4);
 	dafsd_hold_take(&h->more);
-	hold_send(h, h->conn, &append);
-	hold_await_taken(test, h, HOLD_SIZE + 3);
+	hold_append_waits(test, h, &append);
 	/* up to the first byte that the append wants */
 	hold_send(h, h->plain, &write);
 	hold_await_taken(test, h, HOLD_SIZE - 1);
